@@ -29,8 +29,8 @@ const page = read('index.html');
 function usedTextKeys(): { keys: Set<string>; beginnings: string[] } {
   const code = modules.join('\n');
   const inPage = page.matchAll(/data-(?:text|label|hint|alternative|content)="([\w.]+)"/g);
-  const inCode = code.matchAll(/'([a-z]+\.(?!jpg|zip|mp3|mp4)\w+)'/g);
-  const failures = code.matchAll(/errorText\('(\w+)'/g);
+  const inCode = code.matchAll(/'([a-z]+\.(?!jpg|png|zip|mp3|mp4)\w+)'/g);
+  const failures = code.matchAll(/errorText(?:Of)?\('(\w+)'/g);
   const keys = [...inPage, ...inCode].map(([, key]) => key ?? '');
   return {
     keys: new Set([...keys, ...[...failures].map(([, code]) => `error.${code ?? ''}`)]),

@@ -13,6 +13,7 @@ addEventListener(
 );
 
 (() => {
+  /** @type {Record<string, string>} */
   const tags = { en: 'en', de: 'de', es: 'es', fr: 'fr', pt: 'pt-BR', ja: 'ja', zh: 'zh-Hans', ar: 'ar' };
   let chosen = '';
   try {

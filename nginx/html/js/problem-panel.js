@@ -1,93 +1,75 @@
-import { accessKeyForm } from './access-key.js';
-import { bringIntoView, find, fromTemplate, make, setBreakable } from './dom.js';
-import { formatSeconds } from './format.js';
+import { accessKey, accessKeyForm, settleAccessKey } from './access-key.js';
+import { find, fromTemplate, isBusyOutside, make, setBreakable, setText } from './dom.js';
 import { userMessage } from './problem.js';
 import { text } from './texts.js';
+
+/** @typedef {import('./problem.js').Problem} Problem */
 
 /** Shows a tool's problem and how to fix it. */
 export class ProblemPanel {
   #slot;
   #field;
-  #timer;
 
-  /** @param field the field that gets the focus when the user closes the message */
+  /**
+   * @param {HTMLElement} slot
+   * @param {HTMLElement} field gets the focus when the user closes the message
+   */
   constructor(slot, field) {
     this.#slot = slot;
     this.#field = field;
   }
 
   clear() {
-    clearInterval(this.#timer);
     this.#slot.replaceChildren();
   }
 
   /**
-   * @param problem see problem.js
-   * @param options `retry` repeats the action, automatically if `isAutomatic`; `onClose` runs
-   *   when the user closes the message
+   * @param {Problem} problem
+   * @param {{ retry?: () => void, onClose?: () => void }} options `onClose` runs when the user closes the message
    */
-  show(problem, { retry, onClose, isAutomatic = false } = {}) {
+  show(problem, { retry, onClose } = {}) {
     this.clear();
     const panel = fromTemplate('problem-template');
-    const { title, detail } = userMessage(problem);
-    find(panel, 'h3').textContent = title;
+    const hadKey = accessKey() !== '';
+    const askForKey = problem.code === 'unauthorized' && retry !== undefined;
+    const { title, detail } = askForKey && hadKey ? { ...problem, ...keyRejected() } : userMessage(problem);
+    setText(find(panel, 'h2'), title);
     setBreakable(find(panel, '.problem-detail'), detail);
     find(panel, '.problem-fields').append(...fieldLines(problem));
     describe(panel, problem);
-    this.#offerRetry(find(panel, '.problem-retry'), problem, retry, isAutomatic);
-    const askForKey = problem.code === 'unauthorized' && retry !== undefined;
-    if (askForKey) find(panel, '.problem-actions').before(this.#keyForm(retry));
+    const button = find(panel, '.problem-retry');
+    if (retry === undefined || problem.retryable === false || askForKey) button.remove();
+    button.addEventListener('click', () => {
+      // First, so that it can move the focus from this button.
+      retry?.();
+      this.clear();
+    });
+    if (askForKey) {
+      const form = accessKeyForm(hadKey, () => {
+        this.clear();
+        retry();
+      });
+      find(panel, '.problem-actions').before(form);
+    }
+    settleAccessKey(!askForKey);
     find(panel, '.problem-close').addEventListener('click', () => {
       this.clear();
-      this.#field?.focus();
+      this.#field.focus();
       onClose?.();
     });
+    const isElsewhere = isBusyOutside(this.#slot.parentElement ?? this.#slot);
     this.#slot.append(panel);
-    bringIntoView(panel);
+    if (!isElsewhere) panel.scrollIntoView({ block: 'nearest' });
     if (askForKey) find(panel, '.key-form input').focus({ preventScroll: true });
-  }
-
-  #keyForm(retry) {
-    return accessKeyForm(() => {
-      this.clear();
-      retry();
-    });
-  }
-
-  #offerRetry(button, problem, retry, isAutomatic) {
-    if (retry === undefined || problem.retryable === false) {
-      button.remove();
-      return;
-    }
-    const again = () => {
-      // First, so that it can move the focus from this button.
-      retry();
-      this.clear();
-    };
-    button.addEventListener('click', again);
-    const { retryAfterSeconds } = problem;
-    if (retryAfterSeconds > 0) this.#countDown(button, retryAfterSeconds, isAutomatic ? again : undefined);
-  }
-
-  /** Disables the button until the server accepts the next request. */
-  #countDown(button, seconds, onEnd) {
-    const readyAt = performance.now() + seconds * 1000;
-    const tick = () => {
-      const left = Math.ceil((readyAt - performance.now()) / 1000);
-      button.disabled = left > 0;
-      const waiting = onEnd ? 'problem.continuesIn' : 'problem.retryIn';
-      button.textContent = left > 0 ? text(waiting, { time: formatSeconds(left) }) : text('problem.retry');
-      if (left > 0) return;
-      clearInterval(this.#timer);
-      onEnd?.();
-    };
-    tick();
-    this.#timer = setInterval(tick, 250);
   }
 }
 
+function keyRejected() {
+  return { title: text('key.rejected'), detail: text('key.rejectedDetail') };
+}
+
 /** One line per invalid field or file, unless the detail already says it. */
-function fieldLines({ errors, detail }) {
+function fieldLines(/** @type {Problem} */ { errors, detail }) {
   if (!Array.isArray(errors) || errors.length < 2) return [];
   return errors
     .filter(({ message }) => !detail.includes(message))
@@ -98,13 +80,13 @@ function fieldLines({ errors, detail }) {
     });
 }
 
-function describe(panel, { type, requestId }) {
-  const link = find(panel, '.problem-link');
+function describe(/** @type {HTMLElement} */ panel, /** @type {Problem} */ { type, requestId }) {
+  const link = find(panel, '.problem-link', HTMLAnchorElement);
   const reference = find(panel, '.problem-reference');
   const hasLink = typeof type === 'string' && /^(https?:\/\/|\/|docs\/)/.test(type);
   if (hasLink) link.href = type;
   else link.remove();
-  if (requestId) find(reference, 'code').textContent = requestId;
+  if (requestId) setText(find(reference, 'code'), requestId);
   else reference.remove();
   if (!hasLink && !requestId) find(panel, '.problem-more').remove();
 }

@@ -1,7 +1,11 @@
-import { byId } from './dom.js';
+import { byId, icon, make, setText } from './dom.js';
 import { text } from './texts.js';
 
+/** @typedef {import('./connection.js').Connection} Connection */
+
+/** @type {Record<string, string>} */
 const names = { 'video-dl': 'page.video', 'bg-removal': 'page.image' };
+/** @type {Record<string, string>} */
 const words = {
   ok: 'status.ok',
   degraded: 'status.degraded',
@@ -10,52 +14,38 @@ const words = {
   error: 'status.error',
   down: 'status.down',
 };
-const refreshMs = 60_000;
-const refreshWhileDownMs = 3000;
 
-/** Shows the services' status in the footer, and passes on their limits. */
-export class ServiceStatus {
-  #line = byId('service-status');
-  #text = byId('service-status-text');
-  #onLimits;
-  #timer;
-
-  /** @param onLimits called with the known values of `{ maxFileBytes, maxPixels, imagesPerMinute }` */
-  constructor(onLimits) {
-    this.#onLimits = onLimits;
-    addEventListener('offline', () => this.#show('error', text('status.offline')));
-    addEventListener('online', () => void this.watch());
-  }
-
-  async watch() {
-    let next = refreshMs;
-    try {
-      const response = await fetch('api/health', { cache: 'no-store' });
-      const { status, services } = await response.json();
-      this.#show(status, sentence(services));
-      const limits = services['bg-removal']?.checks?.upload;
-      if (limits) this.#onLimits(limits);
-      if (status === 'error') next = refreshWhileDownMs;
-    } catch {
-      this.#show('error', text(navigator.onLine ? 'status.unreachable' : 'status.offline'));
-      next = refreshWhileDownMs;
-    }
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.watch(), next);
-  }
-
-  #show(status, text) {
-    this.#line.dataset.status = status;
-    this.#text.textContent = text;
-  }
+/** Shows the services' status in the footer, and a notice while work waits for them. */
+export function showServiceStatus(
+  /** @type {Connection} */ connection,
+  /** @type {() => boolean} */ hasWaiting,
+) {
+  const line = byId('service-status');
+  const notice = byId('notice');
+  const show = () => {
+    const { isOffline, health } = connection;
+    line.dataset.status = isOffline ? 'error' : (health?.status ?? 'error');
+    setText(byId('service-status-text'), sentence(connection));
+    const isAway = hasWaiting() && (isOffline || health?.status !== 'ok');
+    const key = isOffline ? 'notice.offline' : 'notice.starting';
+    if (notice.dataset.key === (isAway ? key : '')) return;
+    notice.dataset.key = isAway ? key : '';
+    if (!isAway) notice.replaceChildren();
+    else notice.replaceChildren(icon(isOffline ? 'offline' : 'clock'), make('p', {}, text(key)));
+  };
+  connection.watch(show);
+  return show;
 }
 
-function sentence(services) {
-  const entries = Object.entries(services);
+function sentence(/** @type {Connection} */ { isOffline, health }) {
+  if (isOffline) return text('status.offline');
+  if (health === undefined) return text('status.unreachable');
+  const entries = Object.entries(health.services);
   if (entries.every(([, { status }]) => status === 'ok')) return text('status.ready');
   return entries
-    .map(([name, { status }]) =>
-      text('common.colon', { name: text(names[name]), value: text(words[status] ?? words.error) }),
-    )
+    .map(([name, { status }]) => {
+      const value = text(words[status] ?? 'status.error');
+      return text('common.colon', { name: text(names[name] ?? name), value });
+    })
     .join(' · ');
 }

@@ -1,3 +1,4 @@
+/** @typedef {Record<string, string | number>} Values */
 /** @typedef {string | string[] | Record<string, string>} Entry a text, `[title, detail]`, or plural forms */
 
 const root = document.documentElement;
@@ -33,7 +34,7 @@ async function tableOf(/** @type {string} */ language, tries = Infinity) {
   }
 }
 
-function regionOf(language) {
+function regionOf(/** @type {string} */ language) {
   const [base] = language.split('-');
   return navigator.languages.find((tag) => tag.split('-')[0] === base) ?? language;
 }
@@ -41,20 +42,36 @@ function regionOf(language) {
 /**
  * A text of the page. `{name}` is replaced by a value. Numbers are formatted for the locale,
  * and `n` selects singular or plural.
+ * @param {string} key
+ * @param {Values} [values]
  */
 export function text(key, values = {}) {
   const entry = texts[key];
   if (entry === undefined) throw new Error(`The page has no text ${key}.`);
-  return filled(typeof entry === 'string' ? entry : (entry[plurals.select(values.n)] ?? entry.other), values);
+  if (typeof entry === 'string') return filled(entry, values);
+  if (Array.isArray(entry)) throw new Error(`${key} is the text of an error.`);
+  return filled(entry[plurals.select(Number(values.n))] ?? entry.other, values);
 }
 
-/** The title and detail for an error code or for a problem detected by the page; undefined if unknown. */
+/**
+ * The title and detail for an error code, or for a problem detected by the page.
+ * @param {string} code
+ * @param {Values} [values]
+ */
 export function errorText(code, values = {}) {
   const entry = texts[`error.${code}`];
-  return entry && { title: filled(entry[0], values), detail: filled(entry[1], values) };
+  if (!Array.isArray(entry)) return undefined;
+  return { title: filled(entry[0], values), detail: filled(entry[1], values) };
 }
 
-function filled(template, values) {
+/** The same for one that the page itself detects, whose text exists. */
+export function errorTextOf(/** @type {string} */ code, /** @type {Values} */ values = {}) {
+  const found = errorText(code, values);
+  if (found === undefined) throw new Error(`The page has no text for ${code}.`);
+  return found;
+}
+
+function filled(/** @type {string} */ template, /** @type {Values} */ values) {
   return template.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     return typeof value === 'number' ? numbers.format(value) : isolated(String(value));
@@ -62,35 +79,42 @@ function filled(template, values) {
 }
 
 /** Isolates a name or size, so that it keeps its order in right-to-left text. */
-export function isolated(value, start = '\u2068') {
+export function isolated(/** @type {string} */ value, start = '\u2068') {
   return isRightToLeft ? `${start}${value}\u2069` : value;
 }
 
-/** Joins facts in one line. */
-export function joined(facts) {
+/** Joins facts in one line, without those that are missing. */
+export function joined(/** @type {(string | number | false | null | undefined)[]} */ facts) {
   return facts
-    .filter(Boolean)
-    .map((fact) => isolated(fact))
+    .filter((fact) => typeof fact === 'string' && fact !== '')
+    .map((fact) => isolated(String(fact)))
     .join('\u00a0· ');
 }
+
+/** @type {Record<string, string>} */
+const attributes = {
+  ...{ label: 'aria-label', hint: 'title', alternative: 'alt' },
+  ...{ placeholder: 'placeholder', content: 'content' },
+};
 
 /**
  * Inserts the texts into the page, including templates: `data-text` names an element's text,
  * whose part between bars goes into its only child; `data-label`, `data-hint`,
- * `data-alternative` and `data-content` name attributes.
+ * `data-alternative`, `data-placeholder` and `data-content` name attributes.
  */
-function translate(parent) {
-  const attributes = { label: 'aria-label', hint: 'title', alternative: 'alt', content: 'content' };
-  for (const element of parent.querySelectorAll('[data-text]')) setText(element, text(element.dataset.text));
+function translate(/** @type {ParentNode} */ parent) {
+  for (const element of parent.querySelectorAll('[data-text]')) {
+    setText(element, text(element.getAttribute('data-text') ?? ''));
+  }
   for (const [name, attribute] of Object.entries(attributes)) {
     for (const element of parent.querySelectorAll(`[data-${name}]`)) {
-      element.setAttribute(attribute, text(element.dataset[name]));
+      element.setAttribute(attribute, text(element.getAttribute(`data-${name}`) ?? ''));
     }
   }
   for (const { content } of parent.querySelectorAll('template')) translate(content);
 }
 
-function setText(element, value) {
+function setText(/** @type {Element} */ element, /** @type {string} */ value) {
   const [before, part, after] = value.split('|');
   const [child] = element.children;
   if (part === undefined) {
@@ -102,7 +126,7 @@ function setText(element, value) {
 }
 
 /** Shows the page's language and lets the user choose another one. */
-export function offerLanguages(select) {
+export function offerLanguages(/** @type {HTMLSelectElement} */ select) {
   if (root.lang !== 'en') translate(document);
   root.classList.remove('is-translating');
   select.value = root.lang.split('-')[0];

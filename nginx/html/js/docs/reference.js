@@ -1,5 +1,12 @@
-import { accessKey, accessKeyForm, setAccessKeyCookie, showKeptKey, withAccessKey } from '../access-key.js';
-import { find, make, startDownload } from '../dom.js';
+import {
+  accessKey,
+  accessKeyForm,
+  setAccessKeyCookie,
+  settleAccessKey,
+  showKeptKey,
+  withAccessKey,
+} from '../access-key.js';
+import { byId, find, findAll, make, startDownload } from '../dom.js';
 import { isAbort } from '../problem.js';
 
 /** A form in the API reference: sends its request and shows the response below it. */
@@ -7,10 +14,12 @@ class TryIt {
   #form;
   #button;
   #outcome;
+  /** @type {AbortController | undefined} */
   #request;
+  /** @type {string | undefined} */
   #picture;
 
-  constructor(form) {
+  constructor(/** @type {HTMLFormElement} */ form) {
     this.#form = form;
     this.#button = find(form, 'button[type="submit"]');
     this.#outcome = find(form, '.outcome');
@@ -39,7 +48,7 @@ class TryIt {
       this.#show(make('p', {}, isAbort(error) ? 'Cancelled.' : 'No response: the connection failed.'));
     } finally {
       // Stop reading what is left of the media.
-      this.#request.abort();
+      this.#request?.abort();
       this.#request = undefined;
       this.#button.textContent = 'Send';
     }
@@ -47,29 +56,33 @@ class TryIt {
 
   #compose() {
     const form = this.#form;
-    const fields = [...form.querySelectorAll('[data-header]')].filter(({ value }) => value.trim() !== '');
-    const headers = withAccessKey(
-      Object.fromEntries(fields.map((field) => [field.dataset.header, field.value.trim()])),
-    );
+    const fields = findAll(form, '[data-header]').map((field) => [
+      field.dataset.header ?? '',
+      valueOf(field),
+    ]);
+    const headers = withAccessKey(Object.fromEntries(fields.filter(([, value]) => value !== '')));
     const data = new FormData(form);
     for (const [name, value] of [...data]) {
       if (typeof value === 'string' && value.trim() === '') data.delete(name);
     }
     if (form.method === 'post') return { url: form.action, options: { method: 'POST', headers, body: data } };
-    const query = new URLSearchParams([...data]).toString();
+    const query = new URLSearchParams([...data].map(([name, value]) => [name, String(value)])).toString();
     return { url: query === '' ? form.action : `${form.action}?${query}`, options: { headers } };
   }
 
-  async #showAnswer(response, seconds) {
+  async #showAnswer(/** @type {Response} */ response, /** @type {number} */ seconds) {
+    const isRejected = response.status === 401;
+    const hadKey = accessKey() !== '';
+    settleAccessKey(!isRejected);
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     const head = make('p', {}, make('strong', {}, `${response.status}`), ` after ${seconds.toFixed(2)} s`);
     const body = await this.#body(response);
     this.#show(head, make('pre', {}, make('code', {}, lines.join('\n'))), ...body);
-    if (response.status === 401) this.#askForKey();
+    if (isRejected) this.#askForKey(hadKey);
   }
 
   /** What can be shown of a body. Media is offered as a file instead. */
-  async #body(response) {
+  async #body(/** @type {Response} */ response) {
     const type = response.headers.get('Content-Type') ?? '';
     if (type.includes('json')) {
       return [make('pre', {}, make('code', {}, JSON.stringify(await response.json(), null, 2)))];
@@ -87,15 +100,14 @@ class TryIt {
     return [make('p', {}, 'The media begins here; it was not read further. ', save)];
   }
 
-  #askForKey() {
-    const form = accessKeyForm(() => void this.#send());
+  #askForKey(/** @type {boolean} */ hadKey) {
+    const form = accessKeyForm(hadKey, () => void this.#send().then(() => form.remove()));
     // After the form, since one form can't contain another.
     this.#form.after(form);
     find(form, 'input').focus();
-    addEventListener('accesskeychange', () => form.remove(), { once: true });
   }
 
-  #show(...parts) {
+  #show(/** @type {Node[]} */ ...parts) {
     if (this.#picture) URL.revokeObjectURL(this.#picture);
     this.#picture = undefined;
     this.#outcome.replaceChildren(...parts);
@@ -103,13 +115,12 @@ class TryIt {
 }
 
 /** Updates the curl command from its form; see the docs generator's try-it.ts. */
-function showCurlLine(form) {
-  const line = form.querySelector('.curl');
-  for (const part of line.querySelectorAll('[data-when]')) {
-    const name = part.dataset.when;
+function showCurlLine(/** @type {HTMLFormElement} */ form) {
+  for (const part of findAll(find(form, '.curl'), '[data-when]')) {
+    const name = part.dataset.when ?? '';
     const text = name === 'key' ? accessKey() : valueOf(fieldNamed(form, name));
     const place = part.querySelector('[data-field]');
-    const isNeeded = name !== 'key' && fieldNamed(form, name).required;
+    const isNeeded = name !== 'key' && fieldNamed(form, name).matches(':required');
     part.hidden = text === '' && !isNeeded;
     // Single quotes protect everything from the shell except single quotes.
     if (place && text !== '') place.textContent = text.replaceAll("'", "'\\''");
@@ -117,19 +128,20 @@ function showCurlLine(form) {
 }
 
 /** The form field of a parameter, in any part of the request. */
-function fieldNamed(form, name) {
-  return form.querySelector(`[name="${name}"], [data-header="${name}"]`);
+function fieldNamed(/** @type {HTMLFormElement} */ form, /** @type {string} */ name) {
+  return find(form, `[name="${name}"], [data-header="${name}"]`);
 }
 
-function valueOf(field) {
-  return field.type === 'file' ? (field.files[0]?.name ?? '') : field.value.trim();
+function valueOf(/** @type {HTMLElement} */ field) {
+  if (field instanceof HTMLInputElement && field.type === 'file') return field.files?.[0]?.name ?? '';
+  return 'value' in field ? String(field.value).trim() : '';
 }
 
 /** The gateway's URL without a trailing slash; includes the base path, if any. */
 const base = new URL('..', location.href).href.replace(/\/$/, '');
 for (const place of document.querySelectorAll('[data-origin]')) place.textContent = base;
-for (const form of document.querySelectorAll('form.try')) new TryIt(form);
-showKeptKey(document.getElementById('kept-key'));
+for (const form of document.querySelectorAll('form')) if (form.matches('.try')) new TryIt(form);
+showKeptKey(byId('kept-key'));
 
 /** Expands the endpoint that a link points to. */
 function unfoldTarget() {

@@ -1,11 +1,18 @@
 import { byId, find } from '../dom.js';
 import { formatPercent } from '../format.js';
 import { text } from '../texts.js';
+import { showValue } from './choices.js';
+
+/** @typedef {import('./queued-image.js').QueuedImage} QueuedImage */
+/** @typedef {import('./queued-image.js').Stroke} Stroke */
+/** @typedef {Omit<Stroke, 'points'> & { points: number[] }} Draft a stroke in progress */
+/** @typedef {[x: number, y: number]} Point */
 
 /** Minimum distance between a stroke's points, as a share of its radius. */
 const spacing = 0.1;
 /** How far an arrow key moves the brush, as a share of its size. */
 const keyStep = 0.25;
+/** @type {Record<string, number[]>} */
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
@@ -18,37 +25,44 @@ export class Brush {
   #stage = byId('image-stage');
   #ring = find(this.#frame, '.brush-ring');
   #open = byId('image-retouch');
-  #form = byId('image-brush');
-  #undo = byId('brush-undo');
-  #redo = byId('brush-redo');
+  #form = byId('image-brush', HTMLFormElement);
+  #sizeSlider = byId('brush-size', HTMLInputElement);
+  #hardness = byId('brush-hardness', HTMLInputElement);
+  #undo = byId('brush-undo', HTMLButtonElement);
+  #redo = byId('brush-redo', HTMLButtonElement);
   #handlers;
+  /** @type {QueuedImage | undefined} */
   #item;
   /** Pixels of the whole image. */
-  #imageWidth;
-  /** The one in progress. */
+  #imageWidth = 0;
+  /** The one in progress. @type {Draft | undefined} */
   #stroke;
   /** How many of its point values are already drawn. */
   #drawn = 0;
   #isDrawing = false;
-  /** Position of the brush in CSS pixels inside the frame. */
+  /** Position of the brush in CSS pixels inside the frame. @type {Point | undefined} */
   #position;
+  /** @type {Map<number, PointerEvent>} */
   #pointers = new Map();
 
   /**
-   * @param handlers `onToggle(isOpen)`; `onPaint(stroke, points, isLast)`, which resolves once
-   *   they are drawn; `onRedraw()` after undo or redo; `onChange(item)` after the
-   *   item's strokes have changed
+   * @param {object} handlers
+   * @param {(isOpen: boolean) => void} handlers.onToggle
+   * @param {(stroke: Stroke, points: Float32Array, isLast: boolean) => Promise<void>} handlers.onPaint resolves once they are drawn
+   * @param {() => void} handlers.onRedraw called after undo or redo
+   * @param {(item: QueuedImage) => void} handlers.onChange called after the item's strokes have changed
    */
   constructor(handlers) {
     this.#handlers = handlers;
-    this.#open.addEventListener('click', () => this.#toggle(this.#form.hidden));
+    this.#open.addEventListener('click', () => this.#toggle(!this.isOpen));
+    byId('brush-done').addEventListener('click', () => this.#toggle(false));
     this.#form.addEventListener('submit', (event) => event.preventDefault());
     this.#form.addEventListener('input', () => this.#showValues());
     this.#undo.addEventListener('click', () => this.#move('strokes', 'undone'));
     this.#redo.addEventListener('click', () => this.#move('undone', 'strokes'));
     this.#frame.addEventListener('pointerdown', (event) => this.#down(event));
     this.#frame.addEventListener('pointermove', (event) => this.#moved(event));
-    for (const name of ['pointerup', 'pointercancel']) {
+    for (const name of /** @type {const} */ (['pointerup', 'pointercancel'])) {
       this.#frame.addEventListener(name, (event) => this.#up(event));
     }
     this.#frame.addEventListener('pointerleave', () => (this.#ring.hidden = true));
@@ -66,7 +80,7 @@ export class Brush {
   }
 
   /** Switches painting to this item. */
-  use(item, imageWidth) {
+  use(/** @type {QueuedImage} */ item, /** @type {number} */ imageWidth) {
     if (this.#item !== item) this.#cancel();
     this.#item = item;
     this.#imageWidth = imageWidth;
@@ -77,7 +91,7 @@ export class Brush {
     if (this.isOpen) this.#toggle(false);
   }
 
-  #toggle(isOpen) {
+  #toggle(/** @type {boolean} */ isOpen) {
     this.#cancel();
     this.#form.hidden = !isOpen;
     this.#open.setAttribute('aria-pressed', String(isOpen));
@@ -91,20 +105,20 @@ export class Brush {
       for (const name of ['role', 'aria-label', 'tabindex']) this.#frame.removeAttribute(name);
     }
     this.#handlers.onToggle(isOpen);
-    if (isOpen) this.#frame.focus({ preventScroll: true, focusVisible: false });
+    if (isOpen) this.#frame.focus({ preventScroll: true });
   }
 
-  #down(event) {
+  #down(/** @type {PointerEvent} */ event) {
     if (!this.isOpen || event.button !== 0) return;
     event.preventDefault();
     this.#frame.setPointerCapture(event.pointerId);
-    this.#frame.focus({ preventScroll: true, focusVisible: false });
+    this.#frame.focus({ preventScroll: true });
     this.#pointers.set(event.pointerId, event);
     if (this.#pointers.size > 1) this.#cancel();
     else this.#begin(this.#inFrame(event), event);
   }
 
-  #moved(event) {
+  #moved(/** @type {PointerEvent} */ event) {
     if (!this.isOpen) return;
     const before = this.#pointers.get(event.pointerId);
     if (before !== undefined) this.#pointers.set(event.pointerId, event);
@@ -120,13 +134,13 @@ export class Brush {
     void this.#draw();
   }
 
-  #up(event) {
+  #up(/** @type {PointerEvent} */ event) {
     if (!this.#pointers.delete(event.pointerId)) return;
     if (event.type === 'pointercancel') this.#cancel();
     else this.#end();
   }
 
-  #keyDown(event) {
+  #keyDown(/** @type {KeyboardEvent} */ event) {
     if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
     const arrow = arrows[event.key];
     const isBrush = event.key === ' ' || event.key === 'Enter';
@@ -136,6 +150,7 @@ export class Brush {
     const [x, y] = this.#position ?? [width / 2, height / 2];
     const step = Math.max(1, this.#size * keyStep);
     const [dx, dy] = arrow ?? [0, 0];
+    /** @type {Point} */
     const moved = [Math.min(width, Math.max(0, x + dx * step)), Math.min(height, Math.max(0, y + dy * step))];
     this.#showRing(moved);
     this.#ring.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -144,7 +159,7 @@ export class Brush {
     void this.#draw();
   }
 
-  #shortcut(event) {
+  #shortcut(/** @type {KeyboardEvent} */ event) {
     const key = event.key.toLowerCase();
     if (!this.isOpen || !(event.ctrlKey || event.metaKey) || (key !== 'z' && key !== 'y')) return;
     event.preventDefault();
@@ -152,21 +167,21 @@ export class Brush {
     else this.#move('strokes', 'undone');
   }
 
-  #inFrame({ clientX, clientY }) {
+  /** @returns {Point} */
+  #inFrame(/** @type {MouseEvent} */ { clientX, clientY }) {
     const { left, top } = this.#frame.getBoundingClientRect();
     return [clientX - left, clientY - top];
   }
 
   get #size() {
-    return this.#form.elements.size.valueAsNumber;
+    return this.#sizeSlider.valueAsNumber;
   }
 
-  #begin(position, event) {
-    const { mode, hardness } = this.#form.elements;
+  #begin(/** @type {Point} */ position, /** @type {PointerEvent | undefined} */ event = undefined) {
     this.#stroke = {
       id: `${Date.now()}-${Math.random()}`,
-      erases: mode.value === 'erase',
-      hardness: hardness.valueAsNumber / 100,
+      erases: new FormData(this.#form).get('mode') === 'erase',
+      hardness: this.#hardness.valueAsNumber / 100,
       points: [],
     };
     this.#drawn = 0;
@@ -175,7 +190,8 @@ export class Brush {
   }
 
   /** Adds a point in pixels of the image, and the radius there. */
-  #add([x, y], event) {
+  #add(/** @type {Point} */ [x, y], /** @type {PointerEvent | undefined} */ event = undefined) {
+    if (this.#stroke === undefined) return;
     const scale = this.#imageWidth / this.#frame.getBoundingClientRect().width;
     const pressure = event?.pointerType === 'pen' ? 0.3 + 0.7 * event.pressure : 1;
     const radius = (this.#size / 2) * scale * pressure;
@@ -190,18 +206,18 @@ export class Brush {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
     while (this.#stroke !== undefined && this.#drawn < this.#stroke.points.length) {
-      const from = Math.max(0, this.#drawn - 3);
-      this.#drawn = this.#stroke.points.length;
-      await this.#handlers.onPaint(this.#stroke, Float32Array.from(this.#stroke.points.slice(from)), false);
+      const stroke = this.#stroke;
+      const points = Float32Array.from(stroke.points.slice(Math.max(0, this.#drawn - 3)));
+      this.#drawn = stroke.points.length;
+      await this.#handlers.onPaint({ ...stroke, points }, points, false);
     }
     this.#isDrawing = false;
   }
 
   #end() {
-    const stroke = this.#stroke;
-    if (stroke === undefined) return;
+    if (this.#stroke === undefined || this.#item === undefined) return;
+    const stroke = { ...this.#stroke, points: Float32Array.from(this.#stroke.points) };
     this.#stroke = undefined;
-    stroke.points = Float32Array.from(stroke.points);
     void this.#handlers.onPaint(stroke, stroke.points, true);
     this.#item.undone = [];
     this.#setStrokes([...this.#item.strokes, stroke]);
@@ -214,30 +230,31 @@ export class Brush {
   }
 
   /** Undoes or redoes: moves the last stroke of one list to the other. */
-  #move(from, to) {
+  #move(/** @type {'strokes' | 'undone'} */ from, /** @type {'strokes' | 'undone'} */ to) {
     const item = this.#item;
-    const stroke = item[from].at(-1);
-    if (stroke === undefined || this.#stroke !== undefined) return;
-    const lists = { [from]: item[from].slice(0, -1), [to]: [...item[to], stroke] };
-    item.undone = lists.undone;
-    this.#setStrokes(lists.strokes);
+    const stroke = item?.[from].at(-1);
+    if (item === undefined || stroke === undefined || this.#stroke !== undefined) return;
+    item[from] = item[from].slice(0, -1);
+    item[to] = [...item[to], stroke];
+    this.#setStrokes(item.strokes);
     this.#handlers.onRedraw();
     // A disabled button would lose the focus, and with it the keys.
-    if (document.activeElement.disabled) this.#frame.focus({ preventScroll: true });
+    if (document.activeElement?.matches(':disabled')) this.#frame.focus({ preventScroll: true });
   }
 
-  #setStrokes(strokes) {
+  #setStrokes(/** @type {Stroke[]} */ strokes) {
+    if (this.#item === undefined) return;
     this.#item.strokes = strokes;
     this.#showHistory();
     this.#handlers.onChange(this.#item);
   }
 
   #showHistory() {
-    this.#undo.disabled = this.#item.strokes.length === 0;
-    this.#redo.disabled = this.#item.undone.length === 0;
+    this.#undo.disabled = !this.#item?.strokes.length;
+    this.#redo.disabled = !this.#item?.undone.length;
   }
 
-  #showRing([x, y]) {
+  #showRing(/** @type {Point} */ [x, y]) {
     this.#position = [x, y];
     this.#ring.hidden = false;
     const style = { left: `${x}px`, top: `${y}px`, width: `${this.#size}px`, height: `${this.#size}px` };
@@ -245,14 +262,7 @@ export class Brush {
   }
 
   #showValues() {
-    const { size, hardness } = this.#form.elements;
-    const values = [
-      [size, String(size.valueAsNumber)],
-      [hardness, formatPercent(hardness.valueAsNumber / 100)],
-    ];
-    for (const [slider, value] of values) {
-      find(slider.parentElement, 'output').textContent = value;
-      slider.setAttribute('aria-valuetext', value);
-    }
+    showValue(this.#sizeSlider, String(this.#size));
+    showValue(this.#hardness, formatPercent(this.#hardness.valueAsNumber / 100));
   }
 }

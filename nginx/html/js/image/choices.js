@@ -1,38 +1,18 @@
-import { byId } from '../dom.js';
-import { formatDecimal } from '../format.js';
+import { byId, find, findAll, setText } from '../dom.js';
+import { formatDecimal, formatPercent } from '../format.js';
 import { isolated } from '../texts.js';
 
-/** A form that its button folds and unfolds. */
-class FoldingForm {
-  #button;
-  #form;
+/** @typedef {import('./worker/cut-out-worker.js').Output} Output */
+/** @typedef {import('./worker/output.js').Background} BackgroundValue */
 
-  constructor(button, form) {
-    this.#button = button;
-    this.#form = form;
-    button.addEventListener('click', () => {
-      this.#show(form.hidden);
-      if (!form.hidden) form.elements[0].focus({ preventScroll: true });
-    });
-  }
-
-  fold() {
-    this.#show(false);
-  }
-
-  #show(isUnfolded) {
-    this.#form.hidden = !isUnfolded;
-    this.#button.setAttribute('aria-expanded', String(isUnfolded));
-  }
-}
-
-/** The three parameters of a cut-out as sliders, collapsed by default. */
+/** The three parameters of a cut-out as sliders. */
 export class Tuning {
-  #form = byId('image-tuning');
-  #folding = new FoldingForm(byId('image-adjust'), this.#form);
-  #sliders = [...this.#form.querySelectorAll('input')];
+  #form = byId('image-tuning', HTMLFormElement);
+  #sliders = ['threshold', 'feather', 'foreground_strength'].map((name) =>
+    byId(`tune-${name}`, HTMLInputElement),
+  );
 
-  /** @param onChange called after every change of a value */
+  /** @param {() => void} onChange called after every change of a value */
   constructor(onChange) {
     this.#form.addEventListener('input', () => this.#changed(onChange));
     this.#form.addEventListener('submit', (event) => event.preventDefault());
@@ -45,16 +25,13 @@ export class Tuning {
     this.#showValues();
   }
 
-  fold() {
-    this.#folding.fold();
-  }
-
-  /** `{ threshold, feather, foreground_strength }`, as in the API. */
+  /** As in the API. @returns {import('./worker/cut-out-worker.js').Tuning} */
   get values() {
-    return Object.fromEntries(this.#sliders.map(({ name, valueAsNumber }) => [name, valueAsNumber]));
+    const [threshold, feather, foreground_strength] = this.#sliders.map((slider) => slider.valueAsNumber);
+    return { threshold, feather, foreground_strength };
   }
 
-  #changed(onChange) {
+  #changed(/** @type {() => void} */ onChange) {
     this.#showValues();
     onChange();
   }
@@ -64,65 +41,59 @@ export class Tuning {
       const { digits = '0', unit = '' } = slider.dataset;
       const value = [formatDecimal(slider.valueAsNumber, Number(digits)), unit].filter(Boolean).join(' ');
       // The unit stays after the number in every script.
-      const text = isolated(value, '\u2066');
-      slider.parentElement.querySelector('output').textContent = text;
-      slider.setAttribute('aria-valuetext', text);
+      showValue(slider, isolated(value, '\u2066'));
     }
   }
 }
 
-/** The background of the cut-out: nothing, a colour, or the user's image. */
+/** Shows a slider's value beside it, and tells it to screen readers. */
+export function showValue(/** @type {HTMLInputElement} */ slider, /** @type {string} */ value) {
+  setText(find(/** @type {HTMLElement} */ (slider.parentElement), 'output'), value);
+  slider.setAttribute('aria-valuetext', value);
+}
+
+/** The background of the cut-out: nothing, a colour, or the user's picture. */
 export class Background {
   #box = byId('image-backgrounds');
-  #colourField = byId('background-colour');
-  #pictureFile = byId('background-picture');
+  #colourField = byId('background-colour', HTMLInputElement);
+  #pictureFile = byId('background-picture', HTMLInputElement);
+  /** @type {File | undefined} */
   #picture;
-  #pictureUrl;
   #onChange;
 
-  /** @param onChange called after every change */
+  /** @param {() => void} onChange called after every change */
   constructor(onChange) {
     this.#onChange = onChange;
-    this.#box.addEventListener('change', (event) => {
-      if (event.target.name === 'background') this.#choose(event.target.value);
+    this.#box.addEventListener('change', ({ target }) => {
+      if (target instanceof HTMLInputElement && target.name === 'background') this.#chosen();
     });
-    // Selecting an already selected image lets the user replace it.
-    this.#box.querySelector('[value="picture"]').addEventListener('click', () => this.#pictureFile.click());
+    // Selecting an already selected picture lets the user replace it.
+    find(this.#box, '[value="picture"]').addEventListener('click', () => this.#pictureFile.click());
     this.#colourField.addEventListener('input', () => this.#onChange());
     this.#pictureFile.addEventListener('change', () => {
-      const [file] = this.#pictureFile.files;
+      const [file] = this.#pictureFile.files ?? [];
       this.#pictureFile.value = '';
-      if (file) this.#take(file);
+      if (!file) return;
+      this.#picture = file;
+      this.#onChange();
     });
   }
 
-  /** `{}` for transparent, `{ colour }` as `#rrggbb`, or `{ picture }` as a file. */
+  /** `{}` for transparent, `{ colour }` as `#rrggbb`, or `{ picture }`. @returns {BackgroundValue} */
   get value() {
-    const chosen = this.#chosen;
-    if (chosen === 'transparent') return {};
-    if (chosen === 'picture') return this.#picture ? { picture: this.#picture } : {};
-    return { colour: chosen === 'colour' ? this.#colourField.value : chosen };
+    const { value } = find(this.#box, 'input[name="background"]:checked', HTMLInputElement);
+    if (value === 'transparent') return {};
+    if (value === 'picture') return this.#picture ? { picture: this.#picture } : {};
+    return { colour: value === 'colour' ? this.#colourField.value : value };
   }
 
-  /** The same as CSS values. */
-  get css() {
-    const { colour, picture } = this.value;
-    return { colour, picture: picture && this.#pictureUrl };
+  chooseWhite() {
+    find(this.#box, '[value="#ffffff"]', HTMLInputElement).checked = true;
+    this.#chosen();
   }
 
-  get #chosen() {
-    return this.#box.querySelector('input[name="background"]:checked').value;
-  }
-
-  #choose(value) {
-    this.#colourField.hidden = value !== 'colour';
-    this.#onChange();
-  }
-
-  #take(file) {
-    if (this.#pictureUrl) URL.revokeObjectURL(this.#pictureUrl);
-    this.#picture = file;
-    this.#pictureUrl = URL.createObjectURL(file);
+  #chosen() {
+    this.#colourField.hidden = !find(this.#box, '[value="colour"]', HTMLInputElement).checked;
     this.#onChange();
   }
 }
@@ -130,31 +101,38 @@ export class Background {
 const extensions = { png: 'png', webp: 'webp', jpeg: 'jpg' };
 const names = { png: 'PNG', webp: 'WebP', jpeg: 'JPEG' };
 
-/** How cut-outs are saved: format, crop, shadow, mask. */
+/** How cut-outs are saved: shape, shadow, format, mask. */
 export class OutputOptions {
-  #form = byId('image-output');
-  #folding = new FoldingForm(byId('image-save-options'), this.#form);
+  #shape = byId('image-shape', HTMLFormElement);
+  #margin = byId('shape-margin', HTMLInputElement);
+  #file = byId('image-output', HTMLFormElement);
 
-  /** @param onChange called after every change */
-  constructor(onChange) {
-    this.#form.addEventListener('submit', (event) => event.preventDefault());
-    this.#form.addEventListener('input', onChange);
+  /**
+   * @param {object} handlers
+   * @param {() => void} handlers.onChange called after every change
+   * @param {() => void} handlers.onShop called when the shape for marketplaces is chosen
+   */
+  constructor({ onChange, onShop }) {
+    for (const form of [this.#shape, this.#file]) {
+      form.addEventListener('submit', (event) => event.preventDefault());
+      form.addEventListener('input', ({ target }) => {
+        this.#showMargin();
+        if (target instanceof HTMLInputElement && target.value === 'shop') onShop();
+        else onChange();
+      });
+    }
+    this.#showMargin();
   }
 
-  fold() {
-    this.#folding.fold();
-  }
-
-  /** `{ format, crop, marginPixels, shadow, mask }` */
+  /** @returns {Output} */
   get values() {
-    const { format, crop, margin, shadow, mask } = this.#form.elements;
-    const marginPixels = Math.max(0, Math.round(margin.valueAsNumber || 0));
+    const [shape, file] = [new FormData(this.#shape), new FormData(this.#file)];
     return {
-      format: format.value,
-      crop: crop.checked,
-      marginPixels,
-      shadow: shadow.checked,
-      mask: mask.checked,
+      format: /** @type {Output['format']} */ (file.get('format')),
+      shape: /** @type {Output['shape']} */ (shape.get('shape')),
+      margin: this.#margin.valueAsNumber / 100,
+      shadow: shape.has('shadow'),
+      mask: file.has('mask'),
     };
   }
 
@@ -164,5 +142,39 @@ export class OutputOptions {
 
   get extension() {
     return extensions[this.values.format];
+  }
+
+  #showMargin() {
+    const { shape, margin } = this.values;
+    byId('image-margin').hidden = shape === 'original' || shape === 'shop';
+    showValue(this.#margin, formatPercent(margin));
+  }
+}
+
+/** On narrow screens, only one group of controls is shown at a time. */
+export function makeTabs() {
+  const tabs = findAll(byId('image-tabs'), 'button');
+  const choose = (/** @type {HTMLElement} */ chosen) => {
+    for (const tab of tabs) {
+      tab.ariaSelected = String(tab === chosen);
+      tab.tabIndex = tab === chosen ? 0 : -1;
+      byId(tab.getAttribute('aria-controls') ?? '').classList.toggle('is-open', tab === chosen);
+    }
+  };
+  for (const [index, tab] of tabs.entries()) {
+    tab.addEventListener('click', () => choose(tab));
+    tab.addEventListener('keydown', ({ key }) => {
+      const isRightToLeft = document.dir === 'rtl';
+      const step =
+        key === (isRightToLeft ? 'ArrowLeft' : 'ArrowRight')
+          ? 1
+          : key === (isRightToLeft ? 'ArrowRight' : 'ArrowLeft')
+            ? -1
+            : 0;
+      const next = tabs[(index + step + tabs.length) % tabs.length];
+      if (step === 0) return;
+      choose(next);
+      next.focus();
+    });
   }
 }

@@ -1,52 +1,45 @@
-import { byId, find } from '../dom.js';
+import { byId, find, setText } from '../dom.js';
 import { formatPercent } from '../format.js';
-import { text } from '../texts.js';
 
-/** The image before and after, with a line between them that can be moved. */
+/** @typedef {import('./cut-out-worker-client.js').Preview} Preview */
+
+/** The picture on the stage: the original until the cut-out is there, then what will be saved. */
 export class Comparison {
   #frame = byId('image-comparison');
-  #before = find(this.#frame, '.comparison-before');
-  #after = find(this.#frame, '.comparison-after');
-  #range = find(this.#frame, '.comparison-range');
+  #before = find(this.#frame, '.comparison-before', HTMLImageElement);
+  #after = find(this.#frame, '.comparison-after', HTMLCanvasElement);
   #original = byId('image-original');
   #zoom = byId('image-zoom');
   #controls = byId('image-controls');
-  #isPaused = false;
+  /** @type {string | undefined} */
   #current;
 
-  /** @param onZoom called when the cut-out is shown at its full size, or no longer */
+  /** @param {() => void} onZoom called when the cut-out is shown at its full size, or no longer */
   constructor(onZoom) {
     this.#original.addEventListener('pointerdown', () => this.#holdOriginal(true));
-    this.#original.addEventListener('keydown', ({ key }) => {
-      if (key === ' ' || key === 'Enter') this.#holdOriginal(true);
-    });
     for (const event of ['pointerup', 'pointercancel', 'pointerleave', 'blur', 'keyup']) {
       this.#original.addEventListener(event, () => this.#holdOriginal(false));
     }
-    this.#zoom.textContent = formatPercent(1);
+    this.#original.addEventListener('keydown', ({ key }) => {
+      if (key === ' ' || key === 'Enter') this.#holdOriginal(true);
+    });
+    // Space does the same wherever it has no other meaning.
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== ' ' || event.target !== document.body || document.body.dataset.view !== 'image')
+        return;
+      event.preventDefault();
+      this.#holdOriginal(true);
+    });
+    document.addEventListener('keyup', () => this.#holdOriginal(false));
+    setText(byId('image-zoom-text'), formatPercent(1));
     this.#zoom.addEventListener('click', () => {
       this.#setZoom(!this.isZoomed);
       onZoom();
     });
-    this.#range.addEventListener('input', () => this.#moveTo(Number(this.#range.value)));
-    this.#frame.addEventListener('pointerdown', (event) => {
-      if (!this.#isComparing || event.button !== 0) return;
-      event.preventDefault();
-      this.#frame.setPointerCapture(event.pointerId);
-      this.#range.focus({ preventScroll: true, focusVisible: false });
-      this.#follow(event);
-    });
-    this.#frame.addEventListener('pointermove', (event) => {
-      if (this.#frame.hasPointerCapture(event.pointerId)) this.#follow(event);
-    });
   }
 
-  get #isComparing() {
-    return this.#frame.classList.contains('is-done') && !this.#before.hidden && !this.#isPaused;
-  }
-
-  /** Shows the original image, if this browser can, and adapts the frame's shape. */
-  async showBefore(url) {
+  /** Shows the original image, if this browser can. */
+  async showBefore(/** @type {string} */ url) {
     this.clear();
     this.#current = url;
     const image = new Image();
@@ -60,63 +53,46 @@ export class Comparison {
     if (this.#current !== url) return;
     this.#before.src = url;
     this.#before.hidden = false;
-    this.#setRatio(image.naturalWidth / image.naturalHeight);
+    this.#original.hidden = false;
+    if (this.#after.hidden) this.#setRatio(image.naturalWidth / image.naturalHeight);
     this.#frame.hidden = false;
   }
 
-  /**
-   * @param bitmap the cut-out as it will be saved, without its background; it is consumed
-   * @param size `{ width, height }` of the whole image
-   */
-  showAfter(bitmap, size) {
+  /** @param {Preview} preview it is consumed */
+  showAfter({ bitmap, width, height, frame }) {
     this.#setRatio(bitmap.width / bitmap.height);
-    this.#frame.style.setProperty('--full-width', `${size.width / devicePixelRatio}px`);
+    const { style } = this.#frame;
+    style.setProperty('--full-width', `${frame.width / devicePixelRatio}px`);
+    // The original lies behind the part of it that is shown.
+    style.setProperty('--before-left', `${(-100 * frame.left) / frame.width}%`);
+    style.setProperty('--before-top', `${(-100 * frame.top) / frame.height}%`);
+    style.setProperty('--before-width', `${(100 * width) / frame.width}%`);
+    style.setProperty('--before-height', `${(100 * height) / frame.height}%`);
     this.#after.width = bitmap.width;
     this.#after.height = bitmap.height;
     this.#draw(bitmap, 0, 0);
     this.#after.hidden = false;
     this.#frame.hidden = false;
     this.#frame.classList.add('is-done');
-    this.#frame.classList.toggle('has-before', !this.#before.hidden);
-    this.#range.disabled = this.#before.hidden;
     this.#original.hidden = this.#before.hidden;
     this.#controls.hidden = false;
   }
 
   /** Replaces a part of the cut-out; the bitmap is consumed. */
-  showPart({ bitmap, left, top }) {
+  showPart(/** @type {import('./cut-out-worker-client.js').Painted} */ { bitmap, left, top }) {
     this.#draw(bitmap, left, top);
   }
 
-  #draw(bitmap, left, top) {
+  #draw(/** @type {ImageBitmap} */ bitmap, /** @type {number} */ left, /** @type {number} */ top) {
     const context = this.#after.getContext('2d');
-    context.clearRect(left, top, bitmap.width, bitmap.height);
-    context.drawImage(bitmap, left, top);
+    context?.clearRect(left, top, bitmap.width, bitmap.height);
+    context?.drawImage(bitmap, left, top);
     bitmap.close();
   }
 
-  /** Shows only the cut-out while it is being painted on. */
-  pause(isPaused) {
-    this.#isPaused = isPaused;
-    this.#range.hidden = isPaused;
-    this.#reveal();
-  }
-
-  /** Reveals the whole result; people compare afterwards. */
-  #reveal() {
-    this.#range.value = '0';
-    this.#moveTo(0);
-  }
-
   /** Shows the original image while a button is held. */
-  #holdOriginal(isHeld) {
+  #holdOriginal(/** @type {boolean} */ isHeld) {
     this.#frame.classList.toggle('shows-original', isHeld);
-  }
-
-  /** @param css `transparent`, a colour, or an image as a CSS value */
-  setBackground({ colour, picture }) {
-    this.#after.style.backgroundColor = colour ?? '';
-    this.#after.style.backgroundImage = picture ? `url("${picture}")` : '';
   }
 
   clear() {
@@ -125,9 +101,7 @@ export class Comparison {
     this.#before.hidden = true;
     this.#after.hidden = true;
     this.#frame.hidden = true;
-    this.#frame.classList.remove('is-done', 'has-before');
-    this.#range.disabled = true;
-    this.#reveal();
+    this.#frame.classList.remove('is-done');
     this.#controls.hidden = true;
     this.#setZoom(false);
   }
@@ -137,28 +111,13 @@ export class Comparison {
     return this.#zoom.getAttribute('aria-pressed') === 'true';
   }
 
-  #setZoom(isZoomed) {
+  #setZoom(/** @type {boolean} */ isZoomed) {
     this.#zoom.setAttribute('aria-pressed', String(isZoomed));
     this.#frame.classList.toggle('is-zoomed', isZoomed);
     byId('image-stage').classList.toggle('is-zoomed', isZoomed);
   }
 
-  #setRatio(ratio) {
+  #setRatio(/** @type {number} */ ratio) {
     this.#frame.style.setProperty('--ratio', String(ratio));
-  }
-
-  #follow({ clientX }) {
-    const { left, width } = this.#frame.getBoundingClientRect();
-    const percent = Math.min(100, Math.max(0, ((clientX - left) / width) * 100));
-    this.#range.value = String(percent);
-    this.#moveTo(percent);
-  }
-
-  #moveTo(percent) {
-    this.#frame.style.setProperty('--position', `${percent}%`);
-    this.#range.setAttribute(
-      'aria-valuetext',
-      text('image.comparePercent', { percent: formatPercent(percent / 100) }),
-    );
   }
 }

@@ -1,40 +1,64 @@
-/** The page's side of the worker that tunes and writes cut-outs. */
+/** @typedef {import('./queued-image.js').QueuedImage} QueuedImage */
+/** @typedef {import('./worker/cut-out-worker.js').Tuning} Tuning */
+/** @typedef {import('./worker/cut-out-worker.js').Output} Output */
+/** @typedef {import('./worker/output.js').Background} Background */
+/** @typedef {import('./worker/frame.js').Rectangle} Rectangle */
+/** @typedef {{ tuning: Tuning, background: Background, output: Output }} Settings */
+/** @typedef {{ bitmap: ImageBitmap, width: number, height: number, frame: Rectangle }} Preview with the size of the whole image, and the part of it that the bitmap shows */
+/** @typedef {{ bitmap: ImageBitmap, left: number, top: number }} Painted */
+/** @typedef {{ item: QueuedImage, settings: Settings, options: { full: boolean, isRetouching: boolean }, resolve: (preview: Preview | undefined) => void, reject: (error: unknown) => void }} Wanted */
+
+/** The page's side of the worker that tunes, finishes and writes cut-outs. */
 export class CutOutWorker {
+  /** @type {Worker | undefined} */
   #worker;
+  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
   #nextTask = 1;
+  /** @type {Wanted | undefined} */
   #preview;
+  /** @type {Wanted | undefined} */
   #nextPreview;
 
   /**
-   * A tuned and retouched cut-out at a size for the screen, or at full size. A newer request
-   * replaces a waiting one, which resolves to undefined.
-   * @param item `id`, `png`, `file` and `strokes` of a QueuedImage
-   * @returns an ImageBitmap with the size of the whole image beside it
+   * A cut-out as it will be saved, or for retouching the whole one, at a size for the screen or at
+   * full size. A newer request replaces a waiting one, which resolves to undefined.
+   * @param {QueuedImage} item
+   * @param {Settings} settings
+   * @param {{ full: boolean, isRetouching: boolean }} options
+   * @returns {Promise<Preview | undefined>}
    */
-  preview(item, tuning, { full = false } = {}) {
+  preview(item, settings, options) {
     this.#nextPreview?.resolve(undefined);
     return new Promise((resolve, reject) => {
-      this.#nextPreview = { item, tuning, full, resolve, reject };
+      this.#nextPreview = { item, settings, options, resolve, reject };
       if (this.#preview === undefined) this.#startPreview();
     });
   }
 
   /**
    * Draws more of a stroke on the shown image, or all of it as the last part; see StrokeLayer.
-   * @returns `{ bitmap, left, top }` of the changed area, or undefined outside the image
+   * @param {import('./queued-image.js').Stroke} stroke
+   * @param {Float32Array} points
+   * @param {boolean} isLast
+   * @returns {Promise<Painted | undefined>} the changed area; undefined outside the image
    */
   paint(stroke, points, isLast) {
     return this.#ask('paint', { stroke, points, isLast });
   }
 
-  /** The file: tuned, at full size; see choices.js for the values. */
-  save(item, tuning, background, output) {
-    return this.#ask('save', { ...sent(item), tuning, background, output });
+  /** The file at full size. @returns {Promise<Blob>} */
+  save(/** @type {QueuedImage} */ item, /** @type {Settings} */ settings) {
+    return this.#ask('save', { ...sent(item), ...settings });
   }
 
-  /** @param files `{ name, blob }`; returns one ZIP archive */
-  archive(files) {
+  /** How large the file will be. @returns {Promise<{ bytes: number, isExact: boolean }>} */
+  weigh(/** @type {QueuedImage} */ item, /** @type {Settings} */ settings) {
+    return this.#ask('weigh', { ...sent(item), ...settings });
+  }
+
+  /** One ZIP archive. @returns {Promise<Blob>} */
+  archive(/** @type {{ name: string, blob: Blob }[]} */ files) {
     return this.#ask('archive', { files });
   }
 
@@ -43,12 +67,18 @@ export class CutOutWorker {
     this.#nextPreview = undefined;
     this.#preview = next;
     if (next === undefined) return;
-    this.#ask('preview', { ...sent(next.item), tuning: next.tuning, full: next.full })
+    const { item, settings, options } = next;
+    this.#ask(options.isRetouching ? 'retouch' : 'preview', {
+      ...sent(item),
+      ...settings,
+      full: options.full,
+    })
       .then(next.resolve, next.reject)
       .finally(() => this.#startPreview());
   }
 
-  #ask(kind, parameters) {
+  /** @returns {Promise<any>} */
+  #ask(/** @type {string} */ kind, /** @type {object} */ parameters) {
     const task = this.#nextTask++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(task, { resolve, reject });
@@ -61,10 +91,10 @@ export class CutOutWorker {
   #start() {
     const worker = new Worker(new URL('./worker/cut-out-worker.js', import.meta.url), { type: 'module' });
     worker.addEventListener('message', ({ data: { task, result, error } }) => {
-      const { resolve, reject } = this.#waiting.get(task);
+      const waiting = this.#waiting.get(task);
       this.#waiting.delete(task);
-      if (error === undefined) resolve(result);
-      else reject(new Error(error));
+      if (error === undefined) waiting?.resolve(result);
+      else waiting?.reject(new Error(error));
     });
     worker.addEventListener('error', ({ message }) => {
       // It couldn't be loaded or has crashed; the next task starts another one.
@@ -77,6 +107,6 @@ export class CutOutWorker {
 }
 
 /** The parts of an item that the worker needs, with its current strokes. */
-function sent({ id, png, file, strokes }) {
+function sent(/** @type {QueuedImage} */ { id, png, file, strokes }) {
   return { id, png, file, strokes };
 }

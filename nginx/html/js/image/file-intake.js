@@ -1,10 +1,10 @@
 import { byId } from '../dom.js';
 
 /** Passes the files that the user drops, pastes or chooses to `open`. */
-export function takeFiles(open) {
-  const chooser = byId('image-file');
+export function takeFiles(/** @type {(files: File[]) => void} */ open) {
+  const chooser = byId('image-file', HTMLInputElement);
   const takeChosen = () => {
-    const files = [...chooser.files];
+    const files = [...(chooser.files ?? [])];
     // Allow choosing the same file again.
     chooser.value = '';
     open(files);
@@ -23,14 +23,14 @@ export function takeFiles(open) {
   takeDrops(open);
 }
 
-/** Makes the whole page a drop target. */
-function takeDrops(open) {
+/** Makes the whole page a drop target, also for folders. */
+function takeDrops(/** @type {(files: File[]) => void} */ open) {
   const page = document.documentElement;
-  const hasFiles = (event) => event.dataTransfer?.types.includes('Files');
+  const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files');
   const endDragging = () => page.classList.remove('dragging');
 
   document.addEventListener('dragover', (event) => {
-    if (!hasFiles(event)) return;
+    if (!hasFiles(event) || event.dataTransfer === null) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'copy';
     page.classList.add('dragging');
@@ -40,8 +40,39 @@ function takeDrops(open) {
   });
   document.addEventListener('drop', (event) => {
     endDragging();
-    if (!hasFiles(event)) return;
+    if (!hasFiles(event) || event.dataTransfer === null) return;
     event.preventDefault();
-    open([...event.dataTransfer.files]);
+    const folders = [...event.dataTransfer.items]
+      .map((item) => item.webkitGetAsEntry?.())
+      .filter((entry) => entry?.isDirectory);
+    const files = [...event.dataTransfer.files];
+    if (folders.length === 0) open(files);
+    else
+      void filesIn(folders).then((inside) =>
+        open([...files.filter(({ name }) => !folders.some((entry) => entry?.name === name)), ...inside]),
+      );
   });
+}
+
+/** The images directly inside folders. @returns {Promise<File[]>} */
+async function filesIn(/** @type {(FileSystemEntry | null | undefined)[]} */ folders) {
+  const found = [];
+  for (const folder of folders) {
+    const reader = /** @type {FileSystemDirectoryEntry} */ (folder).createReader();
+    /** @type {FileSystemEntry[]} */
+    let entries;
+    do {
+      entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      for (const entry of entries) {
+        const file = entry.isFile && (await fileOf(/** @type {FileSystemFileEntry} */ (entry)));
+        if (file && /^image\//.test(file.type)) found.push(file);
+      }
+    } while (entries.length > 0);
+  }
+  return found;
+}
+
+/** @returns {Promise<File>} */
+function fileOf(/** @type {FileSystemFileEntry} */ entry) {
+  return new Promise((resolve, reject) => entry.file(resolve, reject));
 }

@@ -1,67 +1,92 @@
-import { bringIntoView, byId, find, saveBlob } from '../dom.js';
-import { formatBytes, formatPercent, formatSeconds, formatSize } from '../format.js';
+import { settleAccessKey } from '../access-key.js';
+import { byId, findAll, isBusyOutside, make, setText } from '../dom.js';
+import { formatBytes, formatPercent, formatSize } from '../format.js';
 import { ProblemPanel } from '../problem-panel.js';
 import { problemOf } from '../problem.js';
-import { errorText, text } from '../texts.js';
+import { text } from '../texts.js';
+import { reasonFor } from '../video/download-state.js';
 import { Brush } from './brush.js';
-import { Background, OutputOptions, Tuning } from './choices.js';
+import { Background, makeTabs, OutputOptions, Tuning } from './choices.js';
 import { Comparison } from './comparison.js';
 import { CutOutWorker } from './cut-out-worker-client.js';
 import { FilmStrip } from './film-strip.js';
 import { KeptResults } from './kept-results.js';
+import { Overall } from './overall.js';
 import { prepareFile } from './prepare-file.js';
-import { Queue, QueuedImage } from './queue.js';
-import { Quota } from './quota.js';
+import { QueuedImage } from './queued-image.js';
+import { SaveBar, unreadable } from './save-bar.js';
 
-/** Turns images into cut-outs. One is shown, the others wait in the strip above it. */
+/** @typedef {import('../problem.js').Problem} Problem */
+
+/** How long a removed image can be brought back. */
+const undoMs = 10_000;
+
+/** Turns images into cut-outs. One is shown, the others wait in the strip. */
 export class ImageTool {
   #box = byId('image');
   #work = byId('image-work');
-  #status = byId('image-status');
   #busy = byId('image-busy');
   #busyText = byId('image-busy-text');
-  #progress = byId('image-progress');
+  #progress = byId('image-progress', HTMLProgressElement);
   #notes = byId('image-notes');
-  #save = byId('image-save');
-  #saveAll = byId('image-save-all');
-  #copy = byId('image-copy');
   #problems = new ProblemPanel(byId('image-problem'), byId('image-file'));
   #comparison = new Comparison(() => void this.#drawPreview());
   #worker = new CutOutWorker();
-  #tuning = new Tuning(() => void this.#drawPreview());
-  #background = new Background(() => this.#comparison.setBackground(this.#background.css));
-  #queue = new Queue(new Quota(), (item) => this.#changed(item));
+  #tuning = new Tuning(() => this.#changedSettings());
+  #background = new Background(() => this.#changedSettings());
+  #output = new OutputOptions({
+    onChange: () => this.#changedSettings(),
+    onShop: () => this.#background.chooseWhite(),
+  });
   #strip = new FilmStrip({
     onSelect: (item) => this.#select(item),
     onRemove: (item) => this.#remove(item),
   });
   #brush = new Brush({
-    onToggle: (isOpen) => this.#comparison.pause(isOpen),
-    onPaint: (...stroke) => this.#paint(...stroke),
+    onToggle: (isOpen) => {
+      this.#work.classList.toggle('is-retouching', isOpen);
+      void this.#drawPreview();
+    },
+    onPaint: (stroke, points, isLast) => this.#paint(stroke, points, isLast),
     onRedraw: () => void this.#drawPreview(),
-    onChange: (item) => this.#retouched(item),
+    onChange: (item) => {
+      item.isSaved = false;
+      void this.#kept.keepStrokes(item.id, item.strokes);
+    },
   });
-  #output = new OutputOptions(() => this.#showActions());
+  #saveBar = new SaveBar(this.#worker, this.#output, {
+    settings: () => this.#settings,
+    onFailed: (problem) => this.#problems.show(problem),
+    tell: (words) => this.#tell(words),
+  });
   #kept = new KeptResults();
+  #overall;
+  #stage;
+  #queue;
+  #ready;
+  /** @type {QueuedImage[]} */
   #items = [];
+  /** @type {QueuedImage | undefined} */
   #shown;
+  /** @type {import('../connection.js').UploadLimits} */
   #limits = {};
-  #countdown;
+  #countdown = 0;
 
-  constructor() {
-    byId('image-cancel').addEventListener('click', () => {
-      this.#queue.cancel(this.#shown);
-      find(byId('image-problem'), 'button').focus();
-    });
+  /**
+   * @param {import('../stage.js').Stage} stage
+   * @param {import('../request-queue.js').RequestQueue} queue
+   * @param {Promise<unknown>} ready resolves when the service's limits are known, or can't be
+   */
+  constructor(stage, queue, ready) {
+    this.#stage = stage;
+    this.#queue = queue;
+    this.#ready = ready;
+    this.#overall = new Overall(queue);
+    makeTabs();
+    byId('image-cancel').addEventListener('click', () => this.#shown?.cancel());
     byId('image-sample').addEventListener('click', () => void this.#openSample());
-    this.#save.addEventListener('click', () => void this.#saveItems([this.#shown]));
-    this.#saveAll.addEventListener('click', () => void this.#saveItems(this.#done));
-    byId('image-remove').addEventListener('click', () => this.#remove(this.#shown));
-    this.#copy.addEventListener('click', () => void this.#copyShown());
-    // Only pages served over HTTPS or from localhost may write to the clipboard.
-    this.#copy.hidden = typeof ClipboardItem === 'undefined' || !navigator.clipboard?.write;
+    byId('image-remove').addEventListener('click', () => this.#shown && this.#remove(this.#shown));
     addEventListener('beforeunload', (event) => {
-      const isUnsaved = ({ isSaved, isOver, png }) => !isSaved && (png || !isOver);
       if (this.#items.some(isUnsaved)) event.preventDefault();
     });
     void this.#restore();
@@ -69,53 +94,54 @@ export class ImageTool {
 
   /** Restores the results that this tab had before a reload. */
   async #restore() {
-    const items = (await this.#kept.restore()).map((kept) => new QueuedImage(kept.file, kept));
-    if (items.length === 0) return;
-    for (const item of items) this.#addItem(item);
-    if (this.#shown === undefined) this.#select(items.at(-1));
+    const kept = await this.#kept.restore();
+    for (const each of kept) this.#add(new QueuedImage(each.file, (item) => this.#changed(item), each));
+    const last = this.#items.at(-1);
+    if (this.#shown === undefined && last) this.#select(last);
   }
 
-  #addItem(item) {
-    this.#items.push(item);
-    this.#strip.add(item);
-    this.#box.dataset.used = 'true';
+  #add(/** @type {QueuedImage} */ item, index = this.#items.length) {
+    this.#items.splice(index, 0, item);
+    this.#strip.add(item, index);
+    this.#box.dataset.state = 'open';
+    this.#work.hidden = false;
+    this.#showActions();
   }
 
   /** Sets the service's limits, which are shown and checked before sending. */
-  know(limits) {
+  know(/** @type {import('../connection.js').UploadLimits} */ limits) {
     this.#limits = limits;
     if (limits.maxFileBytes === undefined) return;
     const size = formatBytes(Math.floor(limits.maxFileBytes / 1e6) * 1e6, { isRound: true });
-    byId('image-limits').textContent = text('image.typesUpTo', { size });
+    setText(byId('image-limits'), text('image.typesUpTo', { size }));
   }
 
   /** Adds images. Converts what the service can't read, and rejects the rest. Keeps earlier images. */
-  async open(files) {
+  async open(/** @type {File[]} */ files) {
     this.#problems.clear();
+    const items = files.map((file) => new QueuedImage(file, (item) => this.#changed(item)));
+    const [first] = items;
+    if (first === undefined) return;
+    for (const item of items) this.#add(item);
+    this.#stage.open('image');
+    this.#select(first);
+    await this.#ready;
+    /** @type {Problem[]} */
     const problems = [];
     const notes = [];
-    let first;
     // One after the other: the first one is sent while the page still reads the others.
-    for (const each of files) {
-      const { file, note, problem } = await prepareFile(each, this.#limits);
+    for (const item of items) {
+      const { file, note, problem } = await prepareFile(item.file, this.#limits);
+      if (!this.#items.includes(item)) continue; // removed in the meantime
       if (note) notes.push(note);
       if (problem) problems.push(problem);
-      if (!file) continue;
-      const item = new QueuedImage(file);
-      this.#addItem(item);
-      first ??= item;
-      if (item === first) {
-        this.#box.scrollIntoView({ block: 'nearest' });
-        this.#select(item);
-      }
-      this.#queue.add(item);
+      if (file) {
+        item.file = file;
+        void item.send(this.#queue);
+      } else this.#drop(item);
     }
     if (problems.length > 0) this.#problems.show(together(problems));
-    if (first) this.#notes.textContent = notes.join(' ');
-  }
-
-  get #done() {
-    return this.#items.filter(({ state }) => state === 'done');
+    setText(this.#notes, notes.join(' '));
   }
 
   async #openSample() {
@@ -127,23 +153,45 @@ export class ImageTool {
     }
   }
 
-  #select(item) {
+  #select(/** @type {QueuedImage} */ item) {
+    this.#brush.close();
     this.#shown = item;
     this.#problems.clear();
     this.#strip.select(item);
-    this.#work.hidden = false;
+    setText(byId('image-name'), item.file.name);
     this.#showState(item);
     void this.#comparison.showBefore(item.url);
     if (item.state === 'done') void this.#drawPreview();
   }
 
-  #remove(item) {
-    this.#queue.cancel(item);
+  /** Removes an image, which can be undone for a while. */
+  #remove(/** @type {QueuedImage} */ item) {
+    const index = this.#items.indexOf(item);
+    item.cancel();
+    this.#drop(item);
+    const undo = make('button', { type: 'button', className: 'text-button' }, text('brush.undo'));
+    const toast = make('div', { className: 'toast', role: 'status' }, text('image.removed'), undo);
+    const timer = setTimeout(() => {
+      toast.remove();
+      URL.revokeObjectURL(item.url);
+    }, undoMs);
+    void this.#kept.forget(item.id);
+    undo.addEventListener('click', () => {
+      clearTimeout(timer);
+      toast.remove();
+      this.#add(item, index);
+      this.#select(item);
+      if (item.state !== 'done') void item.send(this.#queue);
+      else void this.#keep(item);
+    });
+    document.querySelector('.toast')?.remove();
+    document.body.append(toast);
+  }
+
+  #drop(/** @type {QueuedImage} */ item) {
     this.#strip.remove(item);
     const index = this.#items.indexOf(item);
     this.#items.splice(index, 1);
-    URL.revokeObjectURL(item.url);
-    void this.#kept.forget(item.id);
     if (this.#shown === item) {
       const next = this.#items[Math.min(index, this.#items.length - 1)];
       if (next) this.#select(next);
@@ -151,7 +199,7 @@ export class ImageTool {
     }
     this.#showActions();
     // The focus was on what is gone.
-    if (!document.activeElement.offsetParent) byId('image-file').focus({ preventScroll: true });
+    if (document.activeElement === document.body) byId('image-file').focus({ preventScroll: true });
   }
 
   #showNothing() {
@@ -159,15 +207,18 @@ export class ImageTool {
     this.#problems.clear();
     this.#comparison.clear();
     this.#work.hidden = true;
-    this.#box.dataset.used = 'false';
-    this.#notes.textContent = '';
+    this.#box.dataset.state = 'idle';
+    setText(this.#notes, '');
     this.#tell('');
   }
 
-  #changed(item) {
+  #changed(/** @type {QueuedImage} */ item) {
     if (!this.#items.includes(item)) return;
     this.#strip.update(item);
-    if (item.state === 'done') void this.#kept.keep({ id: item.id, file: item.file, png: item.png });
+    if (item.state === 'done') {
+      settleAccessKey(true);
+      void this.#keep(item);
+    }
     if (item === this.#shown) {
       this.#showState(item);
       if (item.state === 'done') void this.#drawPreview({ moveFocus: true });
@@ -175,14 +226,25 @@ export class ImageTool {
     this.#showActions();
   }
 
-  #showState(item) {
+  /** Stores a result for a reload. */
+  async #keep(/** @type {QueuedImage} */ { id, file, png, strokes }) {
+    if (png === undefined) return;
+    await this.#kept.keep({ id, file, png });
+    if (strokes.length > 0) await this.#kept.keepStrokes(id, strokes);
+  }
+
+  #showState(/** @type {QueuedImage} */ item) {
     const { state } = item;
     clearInterval(this.#countdown);
     this.#work.dataset.state = state;
     this.#busy.hidden = item.isOver;
     this.#progress.hidden = state !== 'uploading';
+    if (state === 'preparing') this.#showBusy(text('image.preparing'));
     if (state === 'waiting') this.#showWaiting(item);
-    if (state === 'uploading') this.#showUpload(item.progress);
+    if (state === 'uploading') {
+      setText(this.#busyText, text('image.uploading', { percent: formatPercent(item.progress) }));
+      this.#progress.value = item.progress * 100;
+    }
     if (state === 'working') this.#showBusy(text('image.working'));
     if (state === 'cancelled') {
       this.#tell(text('common.cancelled'));
@@ -196,70 +258,76 @@ export class ImageTool {
     this.#showActions();
   }
 
-  #offer(problem, item) {
+  #offer(/** @type {Problem} */ problem, /** @type {QueuedImage} */ item) {
     this.#problems.show(problem, {
       retry: () => {
-        // What failed for the same reason, for example the connection, is sent again with it.
-        const isAlike = ({ error }) => error && problemOf(error).code === problem.code;
-        for (const each of this.#items) if (each === item || isAlike(each)) this.#queue.retry(each);
+        // What failed for the same reason, for example the key, is sent again with it.
+        const isAlike = (/** @type {QueuedImage} */ { state, error }) =>
+          state === 'failed' && problemOf(error).code === problem.code;
+        for (const each of this.#items) if (each === item || isAlike(each)) void each.send(this.#queue);
         this.#select(item);
       },
       onClose: () => this.#remove(item),
     });
+    // The focus was on “Cancel”, which is gone.
+    const active = document.activeElement;
+    if (active === document.body || this.#busy.contains(active))
+      findAll(byId('image-problem'), 'button')[0]?.focus();
   }
 
-  #showUpload(share) {
-    this.#busyText.textContent = text('image.uploading', { percent: formatPercent(share) });
-    this.#progress.value = share * 100;
-    if (share === 0) this.#tell(text('image.uploadingImage'));
-  }
-
-  #showBusy(words) {
-    this.#busyText.textContent = words;
+  #showBusy(/** @type {string} */ words) {
+    setText(this.#busyText, words);
     this.#tell(words);
   }
 
-  #showWaiting(item) {
-    if (item.waitsUntil === undefined) {
-      this.#showBusy(text('image.waitingForOthers'));
-      return;
-    }
-    const show = () => {
-      const time = formatSeconds(Math.ceil((item.waitsUntil - performance.now()) / 1000));
-      this.#busyText.textContent = text('image.limited', { time });
-    };
-    this.#tell(text('image.limitedShort'));
+  #showWaiting(/** @type {QueuedImage} */ item) {
+    const show = () => setText(this.#busyText, item.wait ? reasonFor(item.wait) : text('row.next'));
     show();
+    this.#tell(text('image.limitedShort'));
     this.#countdown = setInterval(show, 500);
+  }
+
+  get #settings() {
+    return { tuning: this.#tuning.values, background: this.#background.value, output: this.#output.values };
+  }
+
+  #changedSettings() {
+    for (const item of this.#items) item.isSaved = false;
+    this.#showActions();
+    void this.#drawPreview();
   }
 
   async #drawPreview({ moveFocus = false } = {}) {
     const item = this.#shown;
     if (item?.state !== 'done') return;
+    const isRetouching = this.#brush.isOpen;
     try {
-      const full = this.#comparison.isZoomed;
-      const preview = await this.#worker.preview(item, this.#tuning.values, { full });
-      if (preview === undefined || this.#shown !== item) return;
-      this.#comparison.showAfter(preview.bitmap, preview);
-      this.#comparison.setBackground(this.#background.css);
-      this.#brush.use(item, preview.width);
+      const options = { full: this.#comparison.isZoomed, isRetouching };
+      const preview = await this.#worker.preview(item, this.#settings, options);
+      if (preview === undefined || this.#shown !== item || isRetouching !== this.#brush.isOpen) return;
+      const { frame, width } = preview;
+      this.#comparison.showAfter(preview);
+      this.#brush.use(item, width);
       this.#work.dataset.preview = 'shown';
-      this.#tell(text('image.done', { size: formatSize(preview.width, preview.height) }));
+      if (!isRetouching) this.#saveBar.describe(item, frame);
+      this.#tell(text('image.done', { size: formatSize(frame.width, frame.height) }));
     } catch (error) {
       this.#tell('');
       this.#problems.show(unreadable(error), { retry: () => void this.#drawPreview() });
       return;
     }
-    if (!moveFocus) return;
-    bringIntoView(this.#work);
     // Focus the main button for Enter, unless the user has moved on in the meantime.
-    const active = document.activeElement;
-    if (active === document.body || active.id === 'image-file' || active.id === 'image-cancel') {
-      this.#save.focus({ preventScroll: true });
+    if (moveFocus && (!isBusyOutside(this.#busy) || document.activeElement?.id === 'image-file')) {
+      this.#saveBar.focus();
     }
   }
 
-  /** Draws a part of a stroke on the visible image. */
+  /**
+   * Draws a part of a stroke on the visible image.
+   * @param {import('./queued-image.js').Stroke} stroke
+   * @param {Float32Array} points
+   * @param {boolean} isLast
+   */
   async #paint(stroke, points, isLast) {
     const item = this.#shown;
     try {
@@ -270,99 +338,38 @@ export class ImageTool {
     }
   }
 
-  #retouched(item) {
-    item.isSaved = false;
-    void this.#kept.keepStrokes(item.id, item.strokes);
-  }
-
   #showActions() {
     const isDone = this.#shown?.state === 'done';
-    for (const id of ['image-after', 'image-actions']) byId(id).hidden = !isDone;
     if (!isDone) {
       this.#work.dataset.preview = 'none';
-      this.#tuning.fold();
-      this.#output.fold();
       this.#brush.close();
     }
-    const { length } = this.#done;
-    this.#save.textContent = text('image.save', { format: this.#output.formatName });
-    this.#saveAll.hidden = length < 2;
-    this.#saveAll.textContent = text('image.saveAll', { n: length });
+    const { shape, format } = this.#output.values;
+    const { colour, picture } = this.#background.value;
+    byId('image-opaque').hidden = format !== 'jpeg' || colour !== undefined || picture !== undefined;
+    this.#work.dataset.shape = shape;
+    this.#saveBar.show(this.#items, isDone ? this.#shown : undefined);
+    this.#overall.show(this.#items);
+    this.#stage.mark('image', this.#items.some(isUnsaved));
   }
 
-  #compose(item, options = {}) {
-    const output = { ...this.#output.values, ...options };
-    return this.#worker.save(item, this.#tuning.values, this.#background.value, output);
-  }
-
-  async #saveItems(items) {
-    await this.#whileMaking([this.#save, this.#saveAll], async () => {
-      const files = [];
-      for (const item of items) {
-        const name = freeName(item.nameFor(this.#output.extension), files);
-        files.push({ name, blob: await this.#compose(item) });
-      }
-      const [first] = files;
-      const file =
-        files.length === 1 ? first : { name: 'cutouts.zip', blob: await this.#worker.archive(files) };
-      saveBlob(file.blob, file.name);
-      for (const item of items) item.isSaved = true;
-      this.#tell(text('image.saved', { file: file.name, size: formatBytes(file.blob.size) }));
-    });
-  }
-
-  async #copyShown() {
-    await this.#whileMaking([this.#copy], async () => {
-      const png = this.#compose(this.#shown, { format: 'png' });
-      // The promise, not its result: Safari allows writing only within the click itself.
-      await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);
-      this.#shown.isSaved = true;
-      this.#tell(text('image.copied'));
-    });
-  }
-
-  async #whileMaking(buttons, work) {
-    if (buttons[0].ariaBusy === 'true') return;
-    for (const button of buttons) button.ariaBusy = 'true';
-    this.#tell(text('image.making'));
-    try {
-      await work();
-    } catch (error) {
-      this.#tell('');
-      this.#problems.show(unreadable(error));
-    } finally {
-      for (const button of buttons) button.ariaBusy = 'false';
-    }
-  }
-
-  #tell(words) {
-    this.#status.textContent = words;
+  #tell(/** @type {string} */ words) {
+    setText(byId('image-status'), words);
   }
 }
 
-/** Combines the messages of all rejected files, one per line. */
-function together(problems) {
-  if (problems.length === 1) return problems[0];
+function isUnsaved(/** @type {QueuedImage} */ { isSaved, isOver, png }) {
+  return !isSaved && (png !== undefined || !isOver);
+}
+
+/** Combines the messages of all rejected files, one per line. @returns {Problem} */
+function together(/** @type {Problem[]} */ problems) {
+  const [first] = problems;
+  if (problems.length === 1) return first;
   return {
-    ...problems[0],
+    ...first,
     title: text('file.several', { n: problems.length }),
     detail: '',
     errors: problems.map(({ detail }) => ({ field: '', message: detail })),
   };
-}
-
-/** Returns `photo-cutout.png`, or `photo-cutout (2).png` if that name is taken. */
-function freeName(wanted, files) {
-  const isTaken = (name) => files.some((file) => file.name === name);
-  const [stem, extension] = [wanted.replace(/\.[^.]*$/, ''), wanted.replace(/^.*(?=\.)/s, '')];
-  let name = wanted;
-  for (let number = 2; isTaken(name); number += 1) name = `${stem} (${number})${extension}`;
-  return name;
-}
-
-function unreadable({ name, message }) {
-  const reason = message.replace(/\.$/, '');
-  // A worker that can't be loaded gives no reason.
-  const failed = reason ? errorText('unfinished', { reason }) : errorText('unreachable');
-  return { ...(name === 'NotAllowedError' ? errorText('uncopied') : failed), retryable: !reason };
 }

@@ -1,9 +1,16 @@
+/** @typedef {import('./queued-image.js').Stroke} Stroke */
+/** @typedef {{ id: string, file: File, png: Blob, tab: string, at: number }} Result */
+
 const resultsStore = 'results';
 /** Beside the results, so that a stroke doesn't write its image again. */
 const strokesStore = 'strokes';
 const tabName = 'tab';
 /** Age after which we delete results of other tabs, if we can't know which are open. */
 const maxAgeMs = 24 * 3600_000;
+/** While a tab is loaded again, it isn't known to be open. */
+const reloadMs = 600_000;
+/** A duplicated tab has the other one's name, whose lock doesn't become free. */
+const lockWaitMs = 1000;
 
 /**
  * Finished cut-outs, kept in this browser so that a reload doesn't lose them. Each tab
@@ -11,34 +18,38 @@ const maxAgeMs = 24 * 3600_000;
  * Without storage (private windows, a full disk) nothing is kept.
  */
 export class KeptResults {
+  /** @type {Promise<IDBDatabase> | undefined} */
   #database;
   #tab = tabId();
 
-  /** @param result `{ id, file, png }` */
-  async keep(result) {
-    await this.#change(resultsStore, (store) => store.put({ ...result, tab: this.#tab, at: Date.now() }));
+  async keep(/** @type {{ id: string, file: File, png: Blob }} */ result) {
+    const tab = await this.#tab;
+    await this.#change(resultsStore, (store) => store.put({ ...result, tab, at: Date.now() }));
   }
 
-  async keepStrokes(id, strokes) {
+  async keepStrokes(/** @type {string} */ id, /** @type {Stroke[]} */ strokes) {
     await this.#change(strokesStore, (store) => store.put({ id, strokes }));
   }
 
-  async forget(id) {
+  async forget(/** @type {string} */ id) {
     for (const name of [resultsStore, strokesStore]) await this.#change(name, (store) => store.delete(id));
   }
 
-  /** The results of this tab, oldest first. */
+  /** The results of this tab, oldest first. @returns {Promise<import('./queued-image.js').Kept[]>} */
   async restore() {
     try {
+      const tab = await this.#tab;
+      /** @type {Result[]} */
       const all = await this.#run(resultsStore, 'readonly', (store) => store.getAll());
+      /** @type {{ id: string, strokes: Stroke[] }[]} */
       const painted = await this.#run(strokesStore, 'readonly', (store) => store.getAll());
-      const strokesOf = (id) => painted.find((each) => each.id === id)?.strokes ?? [];
+      const strokesOf = (/** @type {string} */ id) => painted.find((each) => each.id === id)?.strokes ?? [];
       const alive = await openTabs();
-      const isOver = ({ tab, at }) =>
-        tab !== this.#tab && (alive ? !alive.has(tab) : Date.now() - at > maxAgeMs);
+      const isOver = (/** @type {Result} */ { tab: owner, at }) =>
+        owner !== tab && !alive?.has(owner) && Date.now() - at > (alive ? reloadMs : maxAgeMs);
       for (const { id } of all.filter(isOver)) await this.forget(id);
       return all
-        .filter(({ tab }) => tab === this.#tab)
+        .filter((kept) => kept.tab === tab)
         .sort((left, right) => left.at - right.at)
         .map((kept) => ({ ...kept, strokes: strokesOf(kept.id) }));
     } catch {
@@ -46,7 +57,7 @@ export class KeptResults {
     }
   }
 
-  async #change(name, change) {
+  async #change(/** @type {string} */ name, /** @type {(store: IDBObjectStore) => IDBRequest} */ change) {
     try {
       await this.#run(name, 'readwrite', change);
     } catch {
@@ -54,6 +65,12 @@ export class KeptResults {
     }
   }
 
+  /**
+   * @template T
+   * @param {string} name
+   * @param {IDBTransactionMode} mode
+   * @param {(store: IDBObjectStore) => IDBRequest<T>} request
+   */
   async #run(name, mode, request) {
     this.#database ??= opened();
     const store = (await this.#database).transaction(name, mode).objectStore(name);
@@ -72,6 +89,11 @@ function opened() {
   return settled(request);
 }
 
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
 function settled(request) {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
@@ -79,21 +101,36 @@ function settled(request) {
   });
 }
 
-/** Identifies this tab across reloads, and holds a lock with that name while the page is open. */
-function tabId() {
+/** Identifies this tab across reloads. A lock with its name is held while the page is open. */
+async function tabId() {
+  const fresh = `${Date.now()}-${Math.random()}`;
   try {
-    const id = sessionStorage.getItem(tabName) ?? `${Date.now()}-${Math.random()}`;
+    const known = sessionStorage.getItem(tabName);
+    const id = known !== null && (await holdsLock(known)) ? known : fresh;
+    if (id === fresh) await holdsLock(id);
     sessionStorage.setItem(tabName, id);
-    void navigator.locks?.request(`${tabName} ${id}`, { mode: 'shared' }, () => new Promise(() => undefined));
     return id;
   } catch {
-    return String(Math.random());
+    return fresh;
   }
+}
+
+/** Takes a tab's lock for as long as the page is open. @returns {Promise<boolean>} whether it was free */
+function holdsLock(/** @type {string} */ id) {
+  if (!navigator.locks) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(lockWaitMs);
+    const held = navigator.locks.request(`${tabName} ${id}`, { signal }, () => {
+      resolve(true);
+      return new Promise(() => undefined);
+    });
+    held.catch(() => resolve(false));
+  });
 }
 
 /** The open tabs; undefined if the browser doesn't support it. */
 async function openTabs() {
   if (!navigator.locks) return undefined;
   const { held = [] } = await navigator.locks.query();
-  return new Set(held.map(({ name }) => name.replace(`${tabName} `, '')));
+  return new Set(held.map(({ name = '' }) => name.replace(`${tabName} `, '')));
 }

@@ -1,6 +1,9 @@
 import { formatBytes, formatCount, formatSize } from '../format.js';
 import { text } from '../texts.js';
 
+/** @typedef {import('../connection.js').UploadLimits} Limits as far as they are known */
+/** @typedef {import('../problem.js').Problem} Problem */
+
 const jpegQuality = 0.92;
 const shrinkStep = 0.8;
 const gamutSampleSide = 256;
@@ -10,8 +13,9 @@ const gamutTolerance = 4;
 /**
  * Makes a file acceptable for the service: converts types that only the browser can read, and
  * shrinks files above a limit.
- * @param limits `maxFileBytes` and `maxPixels`, if known
- * @returns `{ file, note }` (no note if unchanged), or `{ problem }`
+ * @param {File} file
+ * @param {Limits} limits
+ * @returns {Promise<{ file?: File, note?: string, problem?: Problem }>} no note if unchanged
  */
 export async function prepareFile(file, limits) {
   try {
@@ -33,7 +37,7 @@ export async function prepareFile(file, limits) {
   }
 }
 
-async function decoded(file) {
+async function decoded(/** @type {File} */ file) {
   if (file.size === 0 || file.type.startsWith('video/')) return undefined;
   try {
     return await createImageBitmap(file);
@@ -43,6 +47,11 @@ async function decoded(file) {
   }
 }
 
+/**
+ * @param {File} file
+ * @param {ImageBitmap} bitmap
+ * @param {Limits} limits
+ */
 async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = Infinity }) {
   // JPEG has no transparency; WebP keeps it.
   const type =
@@ -56,7 +65,7 @@ async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = In
     const blob = await drawn(bitmap, width, height, type);
     if (blob.size <= maxFileBytes || width * height === 1) {
       const name = `${file.name.replace(/\.[^.]*$/, '')}.${type === 'image/jpeg' ? 'jpg' : 'webp'}`;
-      const what = accepted.has(await typeOf(file)) ? 'image.madeSmaller' : 'image.converted';
+      const what = isAccepted(await typeOf(file)) ? 'image.madeSmaller' : 'image.converted';
       const size = formatSize(width, height);
       const note = text(what, { name: file.name, size, bytes: formatBytes(blob.size) });
       return { file: new File([blob], name, { type }), note };
@@ -65,23 +74,36 @@ async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = In
   }
 }
 
+/**
+ * @param {ImageBitmap} bitmap
+ * @param {number} width
+ * @param {number} height
+ * @param {string} type
+ */
 async function drawn(bitmap, width, height, type) {
   const colorSpace = exceedsSrgb(bitmap) ? 'display-p3' : 'srgb';
   const { canvas } = drawnTo(bitmap, width, height, { colorSpace });
   return canvas.convertToBlob({ type, quality: jpegQuality });
 }
 
+/**
+ * @param {ImageBitmap} bitmap
+ * @param {number} width
+ * @param {number} height
+ * @param {CanvasRenderingContext2DSettings} options
+ */
 function drawnTo(bitmap, width, height, options) {
   const context = new OffscreenCanvas(width, height).getContext('2d', options);
+  if (context === null) throw new Error('This browser can’t draw so large an image');
   context.imageSmoothingQuality = 'high';
   context.drawImage(bitmap, 0, 0, width, height);
   return context;
 }
 
 /** Whether an image has colours that sRGB would cut off: in a small copy, the two colour spaces differ. */
-function exceedsSrgb(bitmap) {
+function exceedsSrgb(/** @type {ImageBitmap} */ bitmap) {
   const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.min(side, gamutSampleSide));
-  const [wide, narrow] = ['display-p3', 'srgb'].map(
+  const [wide, narrow] = /** @type {const} */ (['display-p3', 'srgb']).map(
     (colorSpace) =>
       drawnTo(bitmap, width, height, { colorSpace, alpha: false }).getImageData(0, 0, width, height, {
         colorSpace: 'display-p3',
@@ -90,8 +112,9 @@ function exceedsSrgb(bitmap) {
   return wide.some((value, at) => Math.abs(value - narrow[at]) > gamutTolerance);
 }
 
-const accepted = new Set(['JPEG', 'PNG', 'WebP']);
+const isAccepted = (/** @type {string | undefined} */ type) => /^(JPEG|PNG|WebP)$/.test(type ?? '');
 const headBytes = 64;
+/** @type {Record<string, string>} */
 const advice = {
   HEIC: 'file.adviceHEIC',
   PDF: 'file.advicePDF',
@@ -99,7 +122,7 @@ const advice = {
   video: 'file.adviceVideo',
 };
 
-/** File types by signature: pairs of an offset and bytes as Latin-1 text. */
+/** File types by signature: pairs of an offset and bytes as Latin-1 text. @type {[string, ...[number, string][]][]} */
 const signatures = [
   ['JPEG', [0, '\xff\xd8\xff']],
   ['PNG', [0, '\x89PNG\r\n\x1a\n']],
@@ -122,7 +145,7 @@ const signatures = [
 ];
 
 /** The common name of a file's type, detected by its content; undefined if unknown. */
-async function typeOf(file) {
+async function typeOf(/** @type {File} */ file) {
   const bytes = await file.slice(0, headBytes).arrayBuffer();
   const start = String.fromCharCode(...new Uint8Array(bytes));
   const match = signatures.find(([, ...parts]) =>
@@ -134,8 +157,9 @@ async function typeOf(file) {
 
 /**
  * Checks a file before sending it.
- * @param limits `maxFileBytes`, if known
- * @returns a problem as in problem.js, or undefined
+ * @param {File} file
+ * @param {Limits} limits
+ * @returns {Promise<Problem | undefined>}
  */
 async function problemWithFile(file, { maxFileBytes }) {
   const { name } = file;
@@ -143,8 +167,8 @@ async function problemWithFile(file, { maxFileBytes }) {
     return problem(text('file.empty'), text('file.emptyDetail', { name }), 'missing-file');
   }
   const type = await typeOf(file);
-  if (!accepted.has(type)) {
-    const detail = text('file.named', { name, advice: text(advice[type] ?? 'file.convert') });
+  if (!isAccepted(type)) {
+    const detail = text('file.named', { name, advice: text(advice[type ?? ''] ?? 'file.convert') });
     return problem(titleForType(type), detail, 'unsupported-media-type');
   }
   if (maxFileBytes !== undefined && file.size > maxFileBytes) {
@@ -156,7 +180,12 @@ async function problemWithFile(file, { maxFileBytes }) {
 }
 
 /** The same check for an image whose size in pixels is known. */
-function problemWithPixels(name, width, height, { maxPixels }) {
+function problemWithPixels(
+  /** @type {string} */ name,
+  /** @type {number} */ width,
+  /** @type {number} */ height,
+  /** @type {Limits} */ { maxPixels },
+) {
   if (maxPixels === undefined || width * height <= maxPixels) return undefined;
   const size = formatSize(width, height);
   const [count, limit] = [formatCount(width * height), formatCount(maxPixels)];
@@ -164,11 +193,12 @@ function problemWithPixels(name, width, height, { maxPixels }) {
   return problem(text('file.tooManyPixels'), detail, 'image-too-large');
 }
 
-function titleForType(type) {
+function titleForType(/** @type {string | undefined} */ type) {
   if (type === undefined) return text('file.unknown');
   return type === 'video' ? text('file.video') : text('file.type', { type });
 }
 
-function problem(title, detail, anchor) {
+/** @returns {Problem} */
+function problem(/** @type {string} */ title, /** @type {string} */ detail, /** @type {string} */ anchor) {
   return { title, detail, type: `docs/errors#${anchor}`, retryable: false };
 }

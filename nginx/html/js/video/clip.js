@@ -1,9 +1,9 @@
-import { byId } from '../dom.js';
+import { byId, find, findAll, setText } from '../dom.js';
 import { formatDuration } from '../format.js';
 import { text } from '../texts.js';
 
 /** Parses `90`, `1:30` or `0:01:30.5`, also in full-width characters, into seconds; NaN for anything else. */
-function secondsOf(typed) {
+function secondsOf(/** @type {string} */ typed) {
   const time = typed.normalize('NFKC').trim().replace(',', '.');
   if (!/^(?:\d{1,2}:[0-5]?\d:[0-5]\d|\d{1,4}:[0-5]\d|\d{1,6})(?:\.\d{1,6})?$/.test(time)) return NaN;
   return time.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0);
@@ -11,17 +11,20 @@ function secondsOf(typed) {
 
 /** The part of a video to save, if not all of it. */
 export class Clip {
-  #box = byId('clip');
-  #form = byId('clip-form');
+  #box = byId('clip', HTMLDetailsElement);
+  #form = byId('clip-form', HTMLFormElement);
+  #start = find(this.#form, '[name="start"]', HTMLInputElement);
+  #end = find(this.#form, '[name="end"]', HTMLInputElement);
   #note = byId('clip-note');
   #suggestion = byId('clip-suggestion');
   #whole = byId('clip-whole');
   #onChange;
+  /** @type {import('./look-up.js').Info | undefined} */
   #info;
   /** Whether the page's URL itself selects a part. */
   #isPagesOwn = false;
 
-  /** @param onChange called with `{ start, end }` in seconds, each undefined to use the video's own */
+  /** @param {(part: import('./look-up.js').Part) => void} onChange called with `start` and `end` in seconds, or neither to use the video's own */
   constructor(onChange) {
     this.#onChange = onChange;
     this.#form.addEventListener('submit', (event) => {
@@ -31,10 +34,11 @@ export class Clip {
     this.#form.addEventListener('input', () => this.#say('clip.help'));
     this.#whole.addEventListener('click', () => {
       // Use the page's own clip unless the whole video is requested.
-      this.#onChange(this.#isPagesOwn ? { start: 0, end: this.#info.duration } : {});
+      const end = this.#info?.duration ?? undefined;
+      this.#onChange(this.#isPagesOwn && end !== undefined ? { start: 0, end } : {});
     });
     this.#suggestion.addEventListener('click', () => {
-      this.#form.elements.start.value = formatDuration(this.#info.suggestedStart);
+      this.#start.value = formatDuration(this.#info?.suggestedStart ?? 0);
       this.#apply();
     });
   }
@@ -46,7 +50,9 @@ export class Clip {
 
   /**
    * Shows the current part of the downloads, and the part suggested by the link.
-   * @param asked the requested `start` and `end`
+   * @param {import('./look-up.js').Info} info
+   * @param {import('./look-up.js').Part} asked the requested `start` and `end`
+   * @returns the part in words, for example `0:05–0:09`; an empty string for the whole video
    */
   show(info, asked) {
     const { duration, suggestedStart = null } = info;
@@ -56,40 +62,46 @@ export class Clip {
     this.#isPagesOwn = clip !== null && asked.start === undefined && asked.end === undefined;
     // A server without clip support doesn't mention clips.
     this.#box.hidden = duration === null || info.clip === undefined;
-    const { start, end } = this.#form.elements;
-    start.value = clip ? formatDuration(clip.start) : '';
-    end.value = clip?.end && clip.end !== duration ? formatDuration(clip.end) : '';
-    end.placeholder = duration === null ? '' : formatDuration(duration);
+    this.#start.value = clip ? formatDuration(clip.start) : '';
+    this.#end.value = clip?.end && clip.end !== duration ? formatDuration(clip.end) : '';
+    this.#end.placeholder = duration === null ? '' : formatDuration(duration);
     this.#whole.hidden = clip === null;
     this.#suggestion.hidden = clip !== null || suggestedStart === null;
-    if (!this.#suggestion.hidden) {
+    if (suggestedStart !== null) {
       this.#suggestion.textContent = text('clip.suggested', {
         time: formatDuration(suggestedStart),
       });
     }
     if (clip !== null || !this.#suggestion.hidden) this.#box.open = true;
     this.#say('clip.help');
+    const part = clip ? `${formatDuration(clip.start)}–${formatDuration(clip.end ?? duration ?? 0)}` : '';
+    setText(byId('clip-part'), part);
+    return part;
   }
 
   #apply() {
-    const { start, end } = this.#form.elements;
-    const [from, to] = [start, end].map(({ value }) => (value.trim() === '' ? undefined : secondsOf(value)));
-    const { duration } = this.#info;
-    if (Number.isNaN(from)) return this.#reject(start, 'clip.invalid');
-    if (Number.isNaN(to)) return this.#reject(end, 'clip.invalid');
-    if (from >= duration) return this.#reject(start, 'clip.outside');
-    if (to <= (from ?? 0)) return this.#reject(end, 'clip.order');
-    return this.#onChange({ start: from, end: to });
+    const [start, end] = [this.#start, this.#end];
+    const from = start.value.trim() === '' ? undefined : secondsOf(start.value);
+    const to = end.value.trim() === '' ? undefined : secondsOf(end.value);
+    const duration = this.#info?.duration ?? Infinity;
+    if (from !== undefined && Number.isNaN(from)) return this.#reject(start, 'clip.invalid');
+    if (to !== undefined && Number.isNaN(to)) return this.#reject(end, 'clip.invalid');
+    if (from !== undefined && from >= duration) return this.#reject(start, 'clip.outside');
+    if (to !== undefined && to <= (from ?? 0)) return this.#reject(end, 'clip.order');
+    return this.#onChange({
+      ...(from !== undefined && { start: from }),
+      ...(to !== undefined && { end: to }),
+    });
   }
 
-  #reject(field, key) {
+  #reject(/** @type {HTMLInputElement} */ field, /** @type {string} */ key) {
     this.#say(key);
     field.setAttribute('aria-invalid', 'true');
     field.focus();
   }
 
-  #say(key) {
-    for (const field of this.#form.querySelectorAll('input')) field.removeAttribute('aria-invalid');
-    this.#note.textContent = text(key);
+  #say(/** @type {string} */ key) {
+    for (const field of findAll(this.#form, 'input')) field.removeAttribute('aria-invalid');
+    setText(this.#note, text(key));
   }
 }

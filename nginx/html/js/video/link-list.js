@@ -1,129 +1,286 @@
-import { byId, find, fromTemplate, pause } from '../dom.js';
+import { byId, find, findAll, setText } from '../dom.js';
 import { formatDuration, formatSeconds, hostOf } from '../format.js';
-import { userMessage, isAbort, problemOf, RequestFailed } from '../problem.js';
+import { isAbort, problemOf, userMessage } from '../problem.js';
 import { joined, text } from '../texts.js';
-import { lookUp } from './look-up.js';
-import { bestFirst } from './offers.js';
+import { choicesOf } from './choices.js';
+import { shown, reasonFor } from './download-state.js';
+import { Row } from './row.js';
+import { chooseFolder } from './save-targets.js';
 
-const kinds = { video: ['mp4-1080', 'mp4-720'], small: ['mp4-720', 'mp4-1080'], audio: ['mp3'] };
+/** @typedef {import('./look-up.js').Info} Info */
+/** @typedef {import('./look-up.js').Part} Part */
+/** @typedef {import('./download.js').Download} Download */
+/** @typedef {'video' | 'sound'} Kind */
+/** @typedef {{ url: string, part?: Part, title?: string | null, duration?: number | null, thumbnail?: string | null }} Link */
+/**
+ * @typedef {object} Entry one link of the list
+ * @property {Link} link
+ * @property {Row} row
+ * @property {Info} [info]
+ * @property {Promise<Info | undefined>} [looking]
+ * @property {import('../problem.js').Problem} [problem]
+ * @property {import('../request-queue.js').Wait} [wait]
+ * @property {boolean} [isWanted] by “Download all”
+ */
 
-/** Looks up several links one after the other, within the rate limit. */
+/** Several links, or the videos of one page: each with its own button, and one for all. */
 export class LinkList {
   #box = byId('links');
   #heading = byId('links-heading');
   #list = byId('links-list');
-  #saveAll = byId('links-save');
-  #items = [];
-  #request;
-  #onShow;
-  #onDownload;
+  #kinds = findAll(byId('links-kind'), 'button');
+  #all = byId('links-all');
+  #startAll = byId('all-start');
+  #progress = find(this.#all, '.all-progress');
+  /** @type {Entry[]} */
+  #entries = [];
+  #abort = new AbortController();
+  /** @type {Kind} */
+  #kind = 'video';
+  #lookUps;
+  #downloads;
+  #onOpen;
 
   /**
-   * @param onShow called with `(info, url)` of a link to show
-   * @param onDownload called with `(download, folder)` for each saved link
+   * @param {import('./look-up.js').LookUps} lookUps
+   * @param {import('./downloads.js').Downloads} downloads
+   * @param {(link: Link) => void} onOpen called with a link whose title is clicked
    */
-  constructor({ onShow, onDownload }) {
-    this.#onShow = onShow;
-    this.#onDownload = onDownload;
-    byId('links-close').addEventListener('click', () => {
-      this.close();
-      byId('video-url').focus();
-    });
-    this.#saveAll.addEventListener('submit', (event) => {
-      event.preventDefault();
-      void this.#saveInto(find(this.#saveAll, 'select').value);
-    });
+  constructor(lookUps, downloads, onOpen) {
+    this.#lookUps = lookUps;
+    this.#downloads = downloads;
+    this.#onOpen = onOpen;
+    downloads.watch(() => this.#draw());
+    for (const button of this.#kinds) {
+      button.addEventListener('click', () =>
+        this.#choose(button.getAttribute('value') === 'sound' ? 'sound' : 'video'),
+      );
+    }
+    this.#startAll.addEventListener('click', () => void this.#downloadAll());
+    byId('all-stop').addEventListener('click', () => this.#stopRest());
+  }
+
+  /** Whether a download is one of the list. */
+  has(/** @type {Download} */ download) {
+    return this.#entries.some((entry) => this.#downloadOf(entry) === download);
   }
 
   close() {
-    this.#request?.abort();
-    this.#items = [];
+    this.#abort.abort();
+    this.#entries = [];
     this.#list.replaceChildren();
     this.#box.hidden = true;
+    this.#all.hidden = true;
+    document.body.classList.remove('has-list');
   }
 
-  /** Shows the links and looks them up. Resolves to false if the list is closed before the end. */
-  async open(urls) {
+  /**
+   * Shows links.
+   * @param {Link[]} links
+   * @param {{ isOnePage: boolean }} options the videos of one page are looked up only when they are wanted
+   */
+  open(links, { isOnePage }) {
     this.close();
-    const request = new AbortController();
-    this.#request = request;
-    this.#items = urls.map((url) => this.#newItem(url));
-    this.#list.append(...this.#items.map(({ element }) => element));
+    this.#abort = new AbortController();
+    this.#entries = links.map((link) => this.#newEntry(link));
+    this.#list.append(...this.#entries.map(({ row }) => row.element));
     this.#box.hidden = false;
-    this.#showCount();
-    for (const item of this.#items) {
-      try {
-        await this.#lookUp(item, request.signal);
-      } catch (error) {
-        if (isAbort(error)) return false;
-        throw error;
-      }
-    }
-    return true;
+    this.#all.hidden = false;
+    document.body.classList.add('has-list');
+    this.#choose(history.state?.kind === 'sound' ? 'sound' : 'video');
+    if (!isOnePage) for (const entry of this.#entries) void this.#lookUp(entry, false);
+    // From before a reload.
+    if (history.state?.wantsAll) void this.#downloadInto(undefined);
   }
 
-  #newItem(url) {
-    const element = fromTemplate('link-template');
-    const item = { url, element, info: undefined };
-    find(element, '.link-title').textContent = url;
-    find(element, '.link-show').addEventListener('click', () => this.#onShow(item.info, url));
-    this.#show(item, 'waiting', text('links.waiting'));
-    return item;
+  #newEntry(/** @type {Link} */ link) {
+    const row = new Row({
+      onAct: () => void this.#act(entry),
+      onOpen: () => this.#onOpen(link),
+    });
+    const info = this.#lookUps.known(link.url, link.part);
+    /** @type {Entry} */
+    const entry = { link, row, ...(info && { info }) };
+    row.name(info?.title ?? link.title ?? link.url);
+    row.picture(info?.thumbnail ?? link.thumbnail);
+    return entry;
   }
 
-  async #lookUp(item, signal) {
-    this.#show(item, 'working', text('links.working'));
+  #choose(/** @type {Kind} */ kind) {
+    this.#kind = kind;
+    for (const button of this.#kinds) button.ariaPressed = String(button.getAttribute('value') === kind);
+    history.replaceState({ ...history.state, kind }, '');
+    this.#draw();
+  }
+
+  /** @returns what is on the page; undefined if that failed */
+  #lookUp(/** @type {Entry} */ entry, /** @type {boolean} */ isClick) {
+    if (entry.info) return Promise.resolve(entry.info);
+    entry.looking ??= this.#find(entry, isClick).finally(() => {
+      delete entry.looking;
+      delete entry.wait;
+      this.#draw();
+    });
+    this.#draw();
+    return entry.looking;
+  }
+
+  async #find(/** @type {Entry} */ entry, /** @type {boolean} */ isClick) {
+    delete entry.problem;
+    const onWait = (/** @type {import('../request-queue.js').Wait | undefined} */ wait) => {
+      if (wait) entry.wait = wait;
+      else delete entry.wait;
+      this.#draw();
+    };
     try {
-      item.info = await lookUp(item.url, signal);
+      const options = { signal: this.#abort.signal, isClick, onWait };
+      const info = await this.#lookUps.find(entry.link.url, entry.link.part ?? {}, options);
+      entry.info = info;
+      entry.row.name(info.title);
+      entry.row.picture(info.thumbnail);
+      return info;
     } catch (error) {
-      if (isAbort(error)) throw error;
-      const { code, retryAfterSeconds } = error instanceof RequestFailed ? error.problem : {};
-      if (code === 'rate_limited' && retryAfterSeconds > 0) {
-        this.#show(item, 'waiting', text('links.limited', { time: formatSeconds(retryAfterSeconds) }));
-        await pause(retryAfterSeconds * 1000, signal);
-        return this.#lookUp(item, signal);
-      }
-      this.#show(item, 'failed', userMessage(problemOf(error)).title);
-      return this.#showCount();
+      if (!isAbort(error)) entry.problem = problemOf(error);
+      return undefined;
     }
-    const { title, duration } = item.info;
-    find(item.element, '.link-title').textContent = title;
-    this.#show(item, 'ready', joined([hostOf(item.url), duration !== null && formatDuration(duration)]));
-    return this.#showCount();
   }
 
-  #show(item, state, text) {
-    item.element.dataset.state = state;
-    find(item.element, '.link-state').textContent = text;
-    find(item.element, '.link-show').hidden = state !== 'ready';
+  /** The download of the chosen kind; a page may have only the other one. */
+  #wanted(/** @type {Info} */ info) {
+    const choices = choicesOf(info);
+    const choice = choices.find(({ id }) => id === this.#kind) ?? choices[0];
+    if (choice === undefined) return undefined;
+    const { href, name, extension, bytes, isExact } = choice;
+    return { href, title: info.title, name, extension, bytes, isExact };
   }
 
-  get #ready() {
-    return this.#items.filter(({ info }) => info?.downloads.length > 0);
+  #downloadOf(/** @type {Entry} */ { info }) {
+    return info && this.#downloads.of(this.#wanted(info)?.href);
   }
 
-  #showCount() {
-    this.#heading.textContent = text('links.heading', { n: this.#items.length });
-    // Without a folder, the user would get one dialog per file.
-    this.#saveAll.hidden = typeof window.showDirectoryPicker !== 'function' || this.#ready.length === 0;
-    find(this.#saveAll, 'button').textContent = text('links.download', { n: this.#ready.length });
+  async #act(/** @type {Entry} */ entry) {
+    const download = this.#downloadOf(entry);
+    if (download?.isActive) {
+      entry.isWanted = false;
+      this.#downloads.remove(download);
+    } else if (download?.transfer?.canResume) {
+      await download.start({ isClick: true });
+    } else {
+      const hadInfo = entry.info !== undefined;
+      const info = await this.#lookUp(entry, true);
+      const wanted = info && this.#wanted(info);
+      // After a look-up the click is too long ago for choosing a file.
+      if (wanted)
+        await (hadInfo ? this.#downloads.startClicked(wanted) : this.#downloads.start(wanted, undefined));
+    }
   }
 
-  async #saveInto(kind) {
-    let folder;
+  async #downloadAll() {
     try {
-      folder = await window.showDirectoryPicker({ id: 'downloads', mode: 'readwrite', startIn: 'downloads' });
+      const folder = await chooseFolder();
+      history.replaceState({ ...history.state, wantsAll: true }, '');
+      await this.#downloadInto(folder);
     } catch (error) {
-      if (isAbort(error)) return;
-      throw error;
+      if (!isAbort(error)) throw error;
     }
-    for (const { info } of this.#ready) {
-      const wanted = kinds[kind];
-      const download =
-        wanted.map((target) => info.downloads.find((each) => each.target === target)).find(Boolean) ??
-        bestFirst(info.downloads)[0];
-      const name = download.target === 'mp3' ? 'MP3' : 'MP4';
-      this.#onDownload({ target: download.target, href: download.href, name, title: info.title }, folder);
+  }
+
+  async #downloadInto(/** @type {FileSystemDirectoryHandle | undefined} */ folder) {
+    for (const entry of this.#open) entry.isWanted = true;
+    this.#draw();
+    await Promise.all(
+      this.#entries.map(async (entry) => {
+        const info = entry.isWanted && (await this.#lookUp(entry, false));
+        const wanted = info && this.#wanted(info);
+        if (entry.isWanted && wanted && !this.#downloads.of(wanted.href))
+          await this.#downloads.start(wanted, folder);
+      }),
+    );
+  }
+
+  #stopRest() {
+    history.replaceState({ ...history.state, wantsAll: false }, '');
+    for (const entry of this.#entries) {
+      entry.isWanted = false;
+      const download = this.#downloadOf(entry);
+      if (download?.isActive) this.#downloads.remove(download);
     }
+    this.#draw();
+    this.#startAll.focus();
+  }
+
+  /** The entries that “Download all” would save. */
+  get #open() {
+    return this.#entries.filter((entry) => {
+      const download = this.#downloadOf(entry);
+      return !entry.problem && (download === undefined || download.state === 'failed');
+    });
+  }
+
+  #draw() {
+    if (this.#entries.length === 0) return;
+    for (const entry of this.#entries) entry.row.show(this.#shown(entry));
+    setText(this.#heading, text('links.heading', { n: this.#entries.length }));
+    const wanted = this.#entries.filter(({ isWanted }) => isWanted);
+    const isDone = (/** @type {Entry} */ entry) => /saved|started/.test(this.#downloadOf(entry)?.state ?? '');
+    const isOver = (/** @type {Entry} */ entry) =>
+      entry.problem || isDone(entry) || this.#downloadOf(entry)?.state === 'failed';
+    const left = wanted.filter((entry) => !isOver(entry));
+    const isRunning = left.length > 0;
+    this.#startAll.hidden = isRunning || this.#open.length === 0;
+    find(this.#all, 'p').hidden = this.#startAll.hidden;
+    setText(find(this.#startAll, 'span'), text('links.downloadAll', { n: this.#open.length }));
+    this.#progress.hidden = wanted.length === 0;
+    byId('all-stop').hidden = !isRunning;
+    const done = wanted.filter(isDone).length;
+    setText(find(this.#progress, 'h2'), text('links.saved', { n: done, count: wanted.length }));
+    find(this.#progress, '.bar').style.setProperty('--share', String(done / (wanted.length || 1)));
+    setText(find(this.#progress, 'p'), isRunning ? this.#pace(left) : '');
+  }
+
+  /** How it goes on: three at a time, and how long it takes if that is known. */
+  #pace(/** @type {Entry[]} */ left) {
+    const rest = left.map((entry) => {
+      const download = this.#downloadOf(entry);
+      const bytes = download?.transfer?.totalBytes ?? download?.wanted.bytes;
+      return bytes === undefined ? undefined : bytes - (download?.transfer?.receivedBytes ?? 0);
+    });
+    const speeds = left.map((entry) => this.#downloadOf(entry)?.transfer?.measureSpeed() ?? 0);
+    const speed = speeds.reduce((sum, each) => sum + each, 0);
+    const bytes = rest.reduce((/** @type {number} */ sum, each) => sum + (each ?? 0), 0);
+    const isKnown = speed > 0 && rest.every((each) => each !== undefined);
+    return joined([
+      text('links.three'),
+      isKnown && text('links.left', { time: formatSeconds(bytes / speed) }),
+    ]);
+  }
+
+  /** @returns {import('./row.js').Shown} */
+  #shown(/** @type {Entry} */ entry) {
+    const { info, problem, wait, link } = entry;
+    const download = this.#downloadOf(entry);
+    if (download && !(download.state === 'failed' && download.problem === undefined)) {
+      const state = shown(download);
+      return { ...state, state: joined([state.tone === 'run' && state.suffix, state.state]) };
+    }
+    if (problem) {
+      const act = { icon: 'retry', label: text('problem.retry'), isMain: true };
+      return { tone: 'bad', icon: 'warn', state: userMessage(problem).title, act };
+    }
+    if (entry.looking) {
+      if (wait) return { tone: 'wait', icon: 'clock', state: reasonFor(wait) };
+      return { tone: 'busy', icon: 'spin', state: text('video.lookingUp') };
+    }
+    if (entry.isWanted) return { tone: 'wait', icon: 'clock', state: text('row.next') };
+    const duration = info?.duration ?? link.duration;
+    const facts = [
+      hostOf(link.url),
+      duration != null && formatDuration(Math.round(duration)),
+      info && this.#wanted(info)?.extension.toUpperCase(),
+    ];
+    const act = { icon: 'down', label: text('choice.download'), isMain: true };
+    if (info && this.#wanted(info) === undefined)
+      return { tone: 'bad', icon: 'warn', state: text('video.nothing') };
+    return { tone: 'ready', state: joined(facts), act };
   }
 }

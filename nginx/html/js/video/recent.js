@@ -1,6 +1,8 @@
 import { byId, make } from '../dom.js';
 import { hostOf } from '../format.js';
 
+/** @typedef {{ url: string, title: string }} Page */
+
 const key = 'recent-videos';
 const most = 8;
 
@@ -10,7 +12,7 @@ export class Recent {
   #list = byId('recent-list');
   #onOpen;
 
-  /** @param onOpen called with the URL of an item that is chosen */
+  /** @param {(url: string) => void} onOpen called with the URL of an item that is chosen */
   constructor(onOpen) {
     this.#onOpen = onOpen;
     byId('recent-clear').addEventListener('click', () => {
@@ -21,13 +23,9 @@ export class Recent {
     this.#show();
   }
 
-  add(url, title) {
+  add(/** @type {string} */ url, /** @type {string} */ title) {
     store([{ url, title }, ...stored().filter((item) => item.url !== url)].slice(0, most));
     this.#show();
-  }
-
-  fold() {
-    this.#box.open = false;
   }
 
   #show() {
@@ -41,13 +39,13 @@ export class Recent {
           event.preventDefault();
           this.#onOpen(url);
         });
-        return make('li', {}, link, make('span', {}, hostOf(url)));
+        return make('li', {}, link, make('span', { className: 'note soft' }, hostOf(url)));
       }),
     );
   }
 }
 
-/** Without storage (private windows, a full disk) nothing is stored, which is not an error. */
+/** Without storage (private windows, a full disk) nothing is stored, which is not an error. @returns {Page[]} */
 function stored() {
   try {
     const items = JSON.parse(localStorage.getItem(key) ?? '[]');
@@ -57,7 +55,7 @@ function stored() {
   }
 }
 
-function store(items) {
+function store(/** @type {Page[]} */ items) {
   try {
     if (items.length === 0) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(items));

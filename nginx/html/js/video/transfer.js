@@ -1,34 +1,34 @@
 import { withAccessKey } from '../access-key.js';
-import { ensureSuccess, RequestFailed } from '../problem.js';
+import { ConnectionLost, isAbort, request } from '../problem.js';
 
 const speedWindowMs = 3000;
 
-/** The connection ended before the file was complete. */
-export class InterruptedTransferError extends Error {
-  constructor(cause) {
-    super('The connection broke', { cause });
-    this.name = 'InterruptedTransferError';
-  }
-}
+/**
+ * Where a transfer writes to.
+ * @typedef {object} Target
+ * @property {(position: number, chunk: Uint8Array<ArrayBuffer>) => Promise<void>} write
+ * @property {() => Promise<void>} empty removes what has been written
+ */
 
 /**
- * Writes one download into a file, chunk by chunk. After a broken connection, `run` resumes
- * where it stopped if the server supports ranges, otherwise starts over.
+ * Receives one download, chunk by chunk. After a broken connection, `run` resumes where it stopped
+ * if the server supports ranges, otherwise it starts over.
  */
 export class Transfer {
   receivedBytes = 0;
-  /** undefined: unknown */
+  /** @type {number | undefined} */
   totalBytes;
   totalIsExact = false;
+  /** From the server; undefined before the first response. @type {string | undefined} */
+  fileName;
   #href;
-  #file;
+  /** @type {string | undefined} */
   #validator;
+  /** @type {{ at: number, bytes: number }[]} */
   #samples = [];
 
-  /** @param file a FileSystemWritableFileStream */
-  constructor(href, file) {
+  constructor(/** @type {string} */ href) {
     this.#href = href;
-    this.#file = file;
   }
 
   /** Whether a broken transfer can resume at its last byte. */
@@ -40,73 +40,69 @@ export class Transfer {
   measureSpeed() {
     const now = performance.now();
     this.#samples.push({ at: now, bytes: this.receivedBytes });
-    while (now - this.#samples[0].at > speedWindowMs) this.#samples.shift();
+    this.#samples = this.#samples.filter(({ at }) => now - at <= speedWindowMs);
     const [first] = this.#samples;
-    const seconds = (now - first.at) / 1000;
-    return seconds < 0.5 ? undefined : (this.receivedBytes - first.bytes) / seconds;
+    const seconds = first ? (now - first.at) / 1000 : 0;
+    return first && seconds >= 0.5 ? (this.receivedBytes - first.bytes) / seconds : undefined;
   }
 
   /**
-   * @throws RequestFailed when the server rejects it, InterruptedTransferError, AbortError when `signal` aborts;
-   *   any other error comes from writing the file
+   * @param {(fileName: string | undefined) => Promise<Target>} openTarget called once the server has accepted the request
+   * @param {AbortSignal} signal
+   * @throws RequestFailed, ConnectionLost, an AbortError; any other error comes from the target
    */
-  async run(signal) {
-    this.#samples = [];
-    const response = await this.#open(signal);
-    const reader = response.body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read().catch((error) => this.#broken(error, signal));
-      if (done) break;
-      await this.#file.write({ type: 'write', position: this.receivedBytes, data: value });
-      this.receivedBytes += value.byteLength;
-    }
-    if (this.totalIsExact && this.receivedBytes !== this.totalBytes) throw new InterruptedTransferError();
-    await this.#file.close();
-  }
-
-  async #open(signal) {
+  async run(openTarget, signal) {
     const range = this.canResume
-      ? { Range: `bytes=${this.receivedBytes}-`, 'If-Range': this.#validator }
+      ? { Range: `bytes=${this.receivedBytes}-`, 'If-Range': this.#validator ?? '' }
       : undefined;
-    const request = fetch(this.#href, { headers: withAccessKey(range), cache: 'no-store', signal });
-    const response = await request.then(ensureSuccess).catch((error) => this.#broken(error, signal));
-    const header = (name) => response.headers.get(name);
+    const response = await request(this.#href, { headers: withAccessKey(range), signal });
+    const header = (/** @type {string} */ name) => response.headers.get(name);
     const [, start, whole] = /^bytes (\d+)-\d+\/(\d+)$/.exec(header('Content-Range') ?? '') ?? [];
-    if (response.status !== 206 || Number(start) !== this.receivedBytes) {
-      if (response.status === 206) throw new InterruptedTransferError();
-      this.receivedBytes = 0;
-      await this.#file.truncate(0);
-    }
     const size = sizeOf(header);
     this.totalBytes = whole === undefined ? size.bytes : Number(whole);
     this.totalIsExact = whole !== undefined || size.isExact;
+    this.fileName = fileNameOf(header('Content-Disposition'));
+    const target = await openTarget(this.fileName);
+    this.#samples = [];
+    if (response.status !== 206 || Number(start) !== this.receivedBytes) {
+      this.receivedBytes = 0;
+      await target.empty();
+      if (response.status === 206) throw new ConnectionLost('The server sent another part');
+    }
     this.#validator = rangeValidator(header);
-    return response;
-  }
-
-  #broken(error, signal) {
-    // A server that rejects the rest for now, for example while it restarts, may send it later.
-    const isFinal = error instanceof RequestFailed && !(this.canResume && error.problem.retryable);
-    throw isFinal || signal.aborted ? error : new InterruptedTransferError(error);
+    const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body).getReader();
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        throw isAbort(error) ? error : new ConnectionLost('The connection broke', { cause: error });
+      });
+      if (done) break;
+      await target.write(this.receivedBytes, value);
+      this.receivedBytes += value.byteLength;
+    }
+    if (this.totalIsExact && this.receivedBytes !== this.totalBytes) {
+      throw new ConnectionLost('The response ended too early');
+    }
   }
 }
 
+/** @typedef {(name: string) => string | null} Header */
+
 /** The size in the headers: exact, estimated, or unknown. */
-export function sizeOf(header) {
+export function sizeOf(/** @type {Header} */ header) {
   const exact = header('Content-Length');
   const text = exact ?? header('Estimated-Content-Length');
   return { bytes: text === null ? undefined : Number(text), isExact: exact !== null };
 }
 
 /** The validator for a later range request (RFC 9110, 13.1.5); undefined if the server supports no ranges. */
-function rangeValidator(header) {
+function rangeValidator(/** @type {Header} */ header) {
   if (header('Accept-Ranges') !== 'bytes') return undefined;
   const tag = header('ETag');
   return (tag?.startsWith('W/') ? undefined : tag) ?? header('Last-Modified') ?? undefined;
 }
 
 /** The file name of a Content-Disposition header (RFC 6266). */
-export function fileNameOf(disposition, fallback) {
+function fileNameOf(/** @type {string | null} */ disposition) {
   const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
   if (encoded !== undefined) {
     try {
@@ -115,5 +111,5 @@ export function fileNameOf(disposition, fallback) {
       if (!(error instanceof URIError)) throw error;
     }
   }
-  return /filename="([^"]+)"/i.exec(disposition ?? '')?.[1] ?? fallback;
+  return /filename="([^"]+)"/i.exec(disposition ?? '')?.[1];
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
-import { chooseImage, launchBrowser, lookUp, visit } from '../support/browser.js';
+import { chooseImage, launchBrowser, lookUp, saved, startChoice, visit } from '../support/browser.js';
 import { healthy, infoWith, sendJson, startPageServer, type Handler } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
@@ -15,7 +15,8 @@ afterAll(async () => {
 
 const key = 'key/of+alice';
 const refusal = { title: 'A key is needed', detail: 'Send it.', code: 'unauthorized', retryable: false };
-const mp3 = { target: 'mp3', href: 'api/stream', audio: 'copy', formatIds: [], estimatedBytes: 4 };
+/** Large enough for the browser’s own download. */
+const mp3 = { target: 'mp3', href: 'api/stream', audio: 'copy', formatIds: [], estimatedBytes: 90e6 };
 
 /** A gateway that requires the key and records requests. */
 async function startGuarded() {
@@ -45,7 +46,7 @@ async function startGuarded() {
 }
 
 const enterKey = async (page: Page) => {
-  await page.getByLabel('Access key').fill(key);
+  await page.getByLabel('Access key', { exact: true }).fill(key);
   await page.keyboard.press('Enter');
 };
 
@@ -57,7 +58,7 @@ it('is requested when the server requires one, stored in this browser, and delet
   await page.getByRole('heading', { name: 'This server requires an access key' }).waitFor();
   expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('password');
   // A pasted key is never taken for a link, and one that no header can carry is not accepted.
-  const pasted = await page.getByLabel('Access key').evaluate((field) => {
+  const pasted = await page.getByLabel('Access key', { exact: true }).evaluate((field) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData('text/plain', 'alice.key/1');
     return field.dispatchEvent(
@@ -65,17 +66,24 @@ it('is requested when the server requires one, stored in this browser, and delet
     );
   });
   expect(pasted).toBe(true);
-  await page.getByLabel('Access key').fill('“key”');
+  await page.getByLabel('Access key', { exact: true }).fill('“key”');
   await page.keyboard.press('Enter');
   expect(await page.locator('.key-form :invalid').count()).toBe(1);
+  // A wrong one is not kept, and the message differs.
+  await page.getByLabel('Access key', { exact: true }).fill('key/of+alic');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'That key isn’t valid' }).waitFor();
+  expect(await page.evaluate(() => localStorage.getItem('access-key'))).toBeNull();
   await enterKey(page);
   await page.getByRole('heading', { name: 'A film' }).waitFor();
 
+  await page.evaluate(() => sessionStorage.clear());
   await page.reload();
   await page.getByRole('heading', { name: 'A film' }).waitFor();
   expect(await page.getByText('An access key is kept in this browser.').isVisible()).toBe(true);
   await page.getByRole('button', { name: 'Erase it' }).click();
   expect(await page.getByText('An access key is kept in this browser.').isVisible()).toBe(false);
+  await page.evaluate(() => sessionStorage.clear());
   await page.reload();
   await page.getByRole('heading', { name: 'This server requires an access key' }).waitFor();
   expect(faults).toEqual([]);
@@ -88,7 +96,7 @@ it('is sent with the browser’s own downloads, never in a URL', async () => {
   await lookUp(page, 'https://example.com/film');
   await enterKey(page);
   const started = page.waitForEvent('download');
-  await page.locator('[data-target="mp3"]').getByRole('link').click();
+  await startChoice(page, 'sound');
   const download = await started;
   expect(readFileSync(await download.path(), 'utf8')).toBe('film');
   const saved = server.asked.at(-1);
@@ -104,8 +112,8 @@ it('is sent when the page writes the file', async () => {
   const { page } = reader;
   await lookUp(page, 'https://example.com/film');
   await enterKey(page);
-  await page.locator('[data-target="mp3"]').getByRole('link').click();
-  await page.getByText(/^Saved as song\.mp3/).waitFor();
+  await startChoice(page, 'sound');
+  await saved(page, 'sound');
   expect(server.asked.every(({ headers }) => headers.cookie === undefined)).toBe(true);
 });
 

@@ -3,8 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
-import { film, launchBrowser, lookUp, visit, writtenFile } from '../support/browser.js';
+import type { Browser } from 'playwright-core';
+import {
+  choice,
+  film,
+  launchBrowser,
+  lookUp,
+  saved,
+  startChoice,
+  visit,
+  writtenFile,
+} from '../support/browser.js';
 import { healthy, infoWith, startPageServer } from '../support/page-server.js';
 import { stack } from '../support/stack.js';
 
@@ -59,8 +68,6 @@ async function startSite(more: object = {}) {
   return { url: server.url, asked, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-const href = (page: Page) => page.locator('.download-start').first().getAttribute('href');
-
 it('the downloads become a part of the video, from the start in the link to a typed end', async () => {
   await using site = await startSite();
   await using reader = await visit(browser, '/', { url: site.url });
@@ -70,24 +77,17 @@ it('the downloads become a part of the video, from the start in the link to a ty
   await page.getByRole('button', { name: 'Whole video' }).waitFor();
   await page.getByRole('textbox', { name: 'End' }).fill('2:00.5');
   await page.keyboard.press('Enter');
-  await page.locator('[href*="end=120.5"]').waitFor();
-  expect(await href(page)).toBe('api/stream/video?start=90&end=120.5');
+  await choice(page, 'video').getByText('Video, 1:30–2:00.5').waitFor();
   // What the downloads contain: 30.5 seconds.
   expect(await page.locator('#video-duration').textContent()).toBe('0:31');
 
   await page.reload();
-  await page.locator('[href*="end=120.5"]').waitFor();
+  await choice(page, 'video').getByText('Video, 1:30–2:00.5').waitFor();
   expect(await page.getByRole('textbox', { name: 'Start' }).inputValue()).toBe('1:30');
   expect(await page.getByRole('textbox', { name: 'End' }).inputValue()).toBe('2:00.5');
   await page.getByRole('button', { name: 'Whole video' }).click();
   await page.getByRole('button', { name: /^Start at/ }).waitFor();
-  expect(site.asked).toEqual([
-    {},
-    { start: '90' },
-    { start: '90', end: '120.5' },
-    { start: '90', end: '120.5' },
-    {},
-  ]);
+  expect(site.asked).toEqual([{}, { start: '90' }, { start: '90', end: '120.5' }, {}]);
   expect(faults).toEqual([]);
 });
 
@@ -123,10 +123,10 @@ it('a clip of a real page starts and ends at the typed times', async () => {
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('button', { name: 'Whole video' }).waitFor();
     expect(await page.locator('#video-duration').textContent()).toBe('0:05');
-    await page.locator('#video-downloads [data-target="mp4-720"]').getByRole('link').click();
-    await page.locator('#tray [data-target="mp4-720"][data-state="done"]').waitFor();
-    const state = await page.locator('#tray .tray-state').textContent();
-    const name = /Saved as (.*\.mp4)/.exec(state ?? '')?.[1] ?? '';
+    await startChoice(page, 'small');
+    await saved(page, 'small');
+    const state = await choice(page, 'small').locator('small').textContent();
+    const name = /· (.*\.mp4)/.exec(state ?? '')?.[1] ?? '';
     const file = join(folder, 'clip.mp4');
     writeFileSync(file, (await writtenFile(page, name)) ?? '');
     const { seconds, firstFrame } = await decoded(file);
@@ -160,13 +160,13 @@ it('impossible times are rejected without a request; the original audio is one o
   }
   expect(site.asked).toHaveLength(1);
 
-  const row = page.locator('#video-downloads [data-target="original"]');
-  expect(await row.locator('h4').innerText()).toBe('Original audio\nOPUS');
-  const about = await row.locator('.download-about').textContent();
-  expect(about?.replaceAll('\u00a0', ' ')).toBe('8 bytes · Opus · not converted');
-  await row.getByRole('link').click();
-  await page.getByText(/^Saved as audio\.opus/).waitFor();
-  expect((await writtenFile(page, 'audio.opus'))?.toString()).toBe('original');
+  const row = choice(page, 'original');
+  expect(await row.locator('strong').textContent()).toBe('Original sound');
+  const about = await row.locator('small').textContent();
+  expect(about?.replaceAll('\u00a0', ' ')).toBe('8 bytes · OPUS');
+  await startChoice(page, 'original');
+  await saved(page, 'original');
+  expect((await writtenFile(page, 'A film.opus'))?.toString()).toBe('original');
 });
 
 it('a page about a part of a video also offers the whole one', async () => {
@@ -176,7 +176,7 @@ it('a page about a part of a video also offers the whole one', async () => {
   await lookUp(page, 'https://example.com/clip/1');
   expect(await page.getByRole('textbox', { name: 'Start' }).inputValue()).toBe('0:10');
   await page.getByRole('button', { name: 'Whole video' }).click();
-  await page.locator('[href*="start=0&end=200"]').waitFor();
+  await page.getByText('Video, 0:10–0:20').waitFor({ state: 'detached' });
   expect(site.asked.at(-1)).toEqual({ start: '0', end: '200' });
 });
 
@@ -189,7 +189,7 @@ it('a server without clips gets no clip controls', async () => {
   await using reader = await visit(browser, '/', { url: site.url });
   const { page } = reader;
   await lookUp(page, 'https://example.com/film');
-  await page.locator('.download').waitFor();
+  await page.locator('.choice').waitFor();
   expect(await page.locator('#clip').isVisible()).toBe(false);
   expect(await page.locator('.download').count()).toBe(1);
 });

@@ -40,7 +40,6 @@ async function save(page: Page): Promise<Buffer> {
 async function openAdjusted(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
   await chooseImage(page);
   await cutOutShown(page);
-  await page.getByRole('button', { name: 'Adjust edges' }).click();
   for (const [label, value] of Object.entries(values)) await page.getByLabel(label).fill(value);
 }
 

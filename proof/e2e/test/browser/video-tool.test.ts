@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { atNight } from '../../../vitest/at-night.js';
-import { drop, film, launchBrowser, lookUp, paste, visit } from '../support/browser.js';
+import { choice, drop, film, launchBrowser, lookUp, paste, visit } from '../support/browser.js';
 import { healthy, infoWith, startPageServer } from '../support/page-server.js';
 import { root, stack } from '../support/stack.js';
 
@@ -14,10 +14,11 @@ afterAll(async () => {
   await browser.close();
 });
 
-const row = (page: Page, target: string) => page.locator(`[data-target="${target}"]`);
 const problem = (page: Page) => page.locator('#video-problem').getByRole('alert');
-const about = async (page: Page, target: string) =>
-  (await row(page, target).locator('.download-about').textContent())?.replaceAll('\u00a0', ' ');
+/** What a choice says below its name. */
+const about = async (page: Page, id: string) =>
+  (await choice(page, id).locator('small').textContent())?.replaceAll('\u00a0', ' ');
+const names = (page: Page) => page.locator('.choice strong').allTextContents();
 
 describe('a link', () => {
   it('shows title, length and downloads, the best one first', async () => {
@@ -26,16 +27,17 @@ describe('a link', () => {
     await lookUp(page, film);
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
     expect(await page.locator('#video-duration').textContent()).toBe('0:12');
-    expect(await page.locator('.download h4').allInnerTexts()).toEqual([
-      '1080p\nMP4',
-      '720p\nMP4',
-      'Audio\nMP3',
-      'Original audio\nM4A',
-    ]);
-    expect(await about(page, 'mp4-1080')).toMatch(/^[\d.]+ MB · 1920 × 1080 · H\.264 and AAC$/);
-    expect(await about(page, 'mp3')).toMatch(/^about \d+ kB · made from AAC$/);
-    expect(await page.locator('.download .primary').count()).toBe(1);
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Download 1080p MP4');
+    expect(await names(page)).toEqual(['Video', 'Sound only', 'Smaller video', 'Original sound']);
+    expect(await about(page, 'video')).toMatch(/^[\d.]+ MB · 1080p · best quality$/);
+    expect(await about(page, 'sound')).toMatch(/^about \d+ kB · MP3$/);
+    expect(await page.locator('.choice.is-main').count()).toBe(1);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toMatch(
+      /^\s*Video.*Download\s*$/s,
+    );
+    // Codecs are for those who ask.
+    expect(await page.locator('#video-formats').isVisible()).toBe(false);
+    await page.getByText('Other sizes and formats').click();
+    await page.getByText(/Video: MP4\s· 1920 × 1080\s· H\.264 and AAC/).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -47,7 +49,7 @@ describe('a link', () => {
       const { pathname, searchParams } = new URL(request.url());
       if (pathname === '/api/info') asked.push(searchParams.get('url'));
     });
-    const field = page.getByLabel('Link to the video’s page');
+    const field = page.getByLabel('Link to the page');
     const expectLookUp = async (give: () => Promise<void>) => {
       await field.fill('');
       const answered = page.waitForResponse('**/api/info?*');
@@ -91,7 +93,7 @@ describe('a link', () => {
       const asked = page.waitForRequest('**/api/info?*');
       await lookUp(page, typed);
       expect(new URL((await asked).url()).searchParams.get('url')).toBe(address);
-      await page.locator('#video-result[data-state="ready"]').waitFor();
+      await page.locator('#video[data-state="ready"]').waitFor();
     }
   });
 
@@ -127,7 +129,7 @@ describe('a link', () => {
     arrive();
     await page.locator('[data-status="ok"]').waitFor();
     expect(await page.locator('#video-url').inputValue()).toBe(typed);
-    expect(await page.locator('#video-result').getAttribute('data-state')).toBe('idle');
+    expect(await page.locator('#video').getAttribute('data-state')).toBe('idle');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'A film' }).waitFor();
   });
@@ -192,7 +194,7 @@ describe('a link', () => {
       expect(await problem(page).getByRole('link', { name: 'What this means' }).getAttribute('href')).toMatch(
         /\/docs\/errors#[a-z-]+$/,
       );
-      expect(await page.locator('.download').count()).toBe(0);
+      expect(await page.locator('.choice').count()).toBe(0);
     }
     expect(faults).toEqual([]);
   });
@@ -206,7 +208,7 @@ describe('a link', () => {
     const { page } = reader;
     await lookUp(page, 'https://example.com/film');
     await problem(page).getByRole('button', { name: 'Try again' }).waitFor();
-    expect(await page.getByText('Looking at the page…').count()).toBe(0);
+    expect(await page.locator('#video-looking').isVisible()).toBe(false);
   });
 
   it('that is missing causes no request, and one of a site that hangs can be cancelled', async () => {
@@ -218,9 +220,10 @@ describe('a link', () => {
 
     await lookUp(page, `${stack.pages}/hangs`);
     await page.getByText('Looking at the page…').first().waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Cancelled.').waitFor();
-    await page.getByRole('button', { name: 'Look up' }).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('heading', { name: 'Save a video', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Find' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('video-url');
   });
 });
 
@@ -238,31 +241,31 @@ describe('the downloads', () => {
           { target: 'mp4-720', ...copy, height: 1440, formatIds: ['only'] },
           { target: 'mp4-1080', ...copy, height: 1440, formatIds: ['only'] },
         ],
-        ['1440p\nMP4', 'Audio\nMP3'],
+        ['Video: about 1.0 MB · 1440p', 'Sound only: size unknown · MP3'],
       ],
       [
         'a portrait video by its smaller side',
         [{ ...film1440, width: 1080, height: 1920 }],
         [{ target: 'mp4-1080', ...copy, height: 1920, formatIds: ['only'] }],
-        ['1080p\nMP4'],
+        ['Video: about 1.0 MB · 1080p'],
       ],
       [
         'the sound alone as the main one, where there is no picture',
         [{ ...film1440, width: null, height: null, videoCodec: null }],
         [{ target: 'mp3', audio: 'copy', formatIds: ['only'], estimatedBytes: 5_000_000 }],
-        ['Audio\nMP3'],
+        ['Sound only: about 5.0 MB · MP3'],
       ],
       [
         'what is encoded anew by the size that it will have',
         [{ ...film1440, videoCodec: 'vp9' }],
         [{ target: 'mp4-720', ...copy, video: 'transcode', height: 720, formatIds: ['only'] }],
-        ['720p\nMP4'],
+        ['Video: about 1.0 MB · 720p'],
       ],
       [
         'the page’s own file',
         [film1440],
         [{ target: 'mp4-720', ...copy, video: 'as is', audio: 'as is', height: 1440, formatIds: ['only'] }],
-        ['1440p\nMP4'],
+        ['Video: about 1.0 MB · 1440p'],
       ],
     ];
     let answer = infoWith([]);
@@ -280,8 +283,13 @@ describe('the downloads', () => {
       );
       await lookUp(page, 'https://example.com/film');
       await page.getByRole('heading', { name }).waitFor();
-      expect(await page.locator('.download h4').allInnerTexts()).toEqual(titles);
-      expect(await page.locator('.download').first().locator('.primary').count()).toBe(1);
+      const rows = await page
+        .locator('.choice-text')
+        .evaluateAll((all) =>
+          all.map(({ children }) => [...children].map(({ textContent }) => textContent).join(': ')),
+        );
+      expect(rows.map((row) => row.replaceAll('\u00a0', ' '))).toEqual(titles);
+      expect(await page.locator('.choice').first().getAttribute('class')).toContain('is-main');
     }
     expect(faults).toEqual([]);
   });
@@ -289,13 +297,13 @@ describe('the downloads', () => {
   it.each([
     ['a phone', { width: 360, height: 780 }],
     ...atNight([['a desk', { width: 1440, height: 900 }] as const]),
-  ] as const)('are seen without scrolling on %s', async (_name, viewport) => {
+  ] as const)('start without scrolling on %s', async (_name, viewport) => {
     await using reader = await visit(browser, '/', { viewport });
     const { page } = reader;
     await lookUp(page, film);
-    await row(page, 'mp4-1080').waitFor();
-    for (const each of await page.locator('.download .download-start').all()) {
-      const box = await each.boundingBox();
+    await choice(page, 'video').waitFor();
+    for (const id of ['video', 'sound', 'small']) {
+      const box = await choice(page, id).boundingBox();
       expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
     }
   });
@@ -306,14 +314,12 @@ it('recent lookups stay in this browser and can be erased', async () => {
   const { page } = reader;
   await lookUp(page, film);
   await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-  await page.goto(page.url().split('?')[0] ?? '');
-  await page.getByText('Recent', { exact: true }).click();
+  await page.getByRole('button', { name: 'Clear' }).click();
   await page.getByRole('link', { name: 'A short sample film' }).click();
   await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-  await page.getByText('Recent', { exact: true }).click();
   await page.getByRole('button', { name: 'Erase' }).click();
   expect(await page.locator('#recent').isVisible()).toBe(false);
-  expect(await page.evaluate(() => localStorage.length)).toBe(0);
+  expect(await page.evaluate(() => localStorage.getItem('recent-videos'))).toBeNull();
 });
 
 describe('the sample clip', () => {
@@ -338,7 +344,7 @@ describe('the sample clip', () => {
       });
     });
     await page.goto('http://media.example.com/');
-    await page.getByRole('button', { name: 'Try the sample clip' }).click();
+    await page.locator('#video-sample').click();
     await page.getByRole('heading', { name: 'A film' }).waitFor();
     expect(asked).toEqual(['http://media.example.com/samples/clip']);
     await context.close();
@@ -347,7 +353,7 @@ describe('the sample clip', () => {
   it('is not offered on a private host, which the service must not look up', async () => {
     await using reader = await visit(browser);
     await reader.page.getByText('Both tools are ready').waitFor();
-    expect(await reader.page.getByRole('button', { name: 'Try the sample clip' }).isVisible()).toBe(false);
+    expect(await reader.page.locator('#video-sample').isVisible()).toBe(false);
     const clip = await fetch(`${reader.client.url}/samples/clip`);
     expect(await clip.text()).toContain('<video src="clip.mp4"');
     expect((await fetch(`${reader.client.url}/samples/clip.mp4`)).status).toBe(200);

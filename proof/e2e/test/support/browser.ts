@@ -92,6 +92,7 @@ function standIn(url: string): Client {
 /** Runs in the page. */
 function removeFilePicker(): void {
   Reflect.deleteProperty(window, 'showSaveFilePicker');
+  Reflect.deleteProperty(window, 'showDirectoryPicker');
 }
 
 /** Runs in the page: a test can't answer the browser's dialog. */
@@ -166,8 +167,20 @@ export async function layoutShift(page: Page): Promise<number> {
 export const film = `${stack.films}/film`;
 
 export async function lookUp(page: Page, url: string): Promise<void> {
-  await page.getByLabel('Link to the video’s page').fill(url);
-  await page.getByRole('button', { name: 'Look up' }).click();
+  await page.getByLabel('Link to the page').fill(url);
+  await page.keyboard.press('Enter');
+}
+
+/** The row of a choice: `video`, `small`, `sound` or `original`. */
+export const choice = (page: Page, id: string) => page.locator(`[data-choice="${id}"]`);
+
+export async function startChoice(page: Page, id: string): Promise<void> {
+  await choice(page, id).locator('.choice-act').click();
+}
+
+/** Resolves when a choice has been saved. */
+export async function saved(page: Page, id: string): Promise<void> {
+  await choice(page, id).filter({ hasText: 'saved' }).and(page.locator('[data-tone="done"]')).waitFor();
 }
 
 export async function chooseImage(page: Page, ...files: string[]): Promise<void> {
@@ -256,10 +269,7 @@ async function give(page: Page, how: 'drop' | 'paste', ...given: (string | Given
       : { name: item.name, type: item.type, base64: item.bytes.toString('base64'), zeros: item.zeros ?? 0 },
   );
   // The page's module listens once its texts are loaded, which may be after the load event.
-  await page.evaluate(async () => {
-    const main = document.querySelector<HTMLScriptElement>('script[type="module"]');
-    if (main !== null) await import(main.src);
-  });
+  await page.locator('html.is-ready').waitFor();
   await page.evaluate(
     ({ how, items }) => {
       const data = new DataTransfer();

@@ -70,9 +70,15 @@ export function sendJson(res: ServerResponse, body: unknown, status = 200): void
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** `/api/health` of two healthy services. */
+/** `/api/health` of two healthy services without limits of requests. */
 export const healthy: Handler = (_req, res) => {
-  sendJson(res, { status: 'ok', services: { 'video-dl': { status: 'ok' }, 'bg-removal': { status: 'ok' } } });
+  const bgRemoval = { status: 'ok', checks: { upload: { imagesPerMinute: 0 } } };
+  const limits = { videoRequestsPerMinute: 0, streamsPerClient: 4 };
+  sendJson(res, {
+    status: 'ok',
+    limits,
+    services: { 'video-dl': { status: 'ok' }, 'bg-removal': bgRemoval },
+  });
 };
 
 /** A response of `/api/info` with these downloads. */

@@ -1,18 +1,35 @@
-/** Alpha below this is invisible and ignored when cropping. */
-const visibleAlpha = 8;
+/** @typedef {import('./frame.js').Image} Image */
+/** @typedef {{ colour?: string, picture?: Blob }} Background neither: transparent */
+
+/**
+ * Finishes an image: mask or shadow, and what is behind it. May change the image in place.
+ * @param {Image} image
+ * @param {Background} background
+ * @param {{ shadow: boolean, mask: boolean }} options
+ * @returns the image and whether it is opaque
+ */
+export async function finished(image, background, { shadow, mask }) {
+  if (mask) return { image: toMask(image), isOpaque: true };
+  const result = shadow ? await withShadow(image) : image;
+  if (background.colour !== undefined) putOnColour(result, background.colour);
+  if (background.picture !== undefined) putOnPixels(result, await covering(background.picture, result));
+  return { image: result, isOpaque: background.colour !== undefined || background.picture !== undefined };
+}
 
 /** Converts to an opaque grey image of the mask, in place. */
-export function toMask({ data }) {
+function toMask(/** @type {Image} */ image) {
+  const { data } = image;
   for (let at = 0; at < data.length; at += 4) {
     data[at] = data[at + 1] = data[at + 2] = data[at + 3];
     data[at + 3] = 255;
   }
+  return image;
 }
 
 /** Adds a soft shadow below the subject; returns a new image. */
-export async function withShadow({ data, width, height }) {
+async function withShadow(/** @type {Image} */ { data, width, height }) {
   const bitmap = await createImageBitmap(new ImageData(data, width, height));
-  const context = new OffscreenCanvas(width, height).getContext('2d');
+  const context = contextOf(width, height);
   const side = Math.min(width, height);
   context.shadowColor = 'rgb(0 0 0 / 45%)';
   context.shadowBlur = side * 0.03;
@@ -22,54 +39,55 @@ export async function withShadow({ data, width, height }) {
   return context.getImageData(0, 0, width, height);
 }
 
-/** Crops to the subject with a margin; returns a new image. Keeps everything if nothing is visible. */
-export function cropped(image, marginPixels) {
-  const box = subjectBox(image);
-  if (box === undefined) return image;
-  const left = Math.max(0, box.left - marginPixels);
-  const top = Math.max(0, box.top - marginPixels);
-  const width = Math.min(image.width, box.right + 1 + marginPixels) - left;
-  const height = Math.min(image.height, box.bottom + 1 + marginPixels) - top;
-  const data = new Uint8ClampedArray(width * height * 4);
-  for (let row = 0; row < height; row++) {
-    const from = ((top + row) * image.width + left) * 4;
-    data.set(image.data.subarray(from, from + width * 4), row * width * 4);
-  }
-  return { data, width, height };
-}
-
-function subjectBox({ data, width, height }) {
-  let [left, top, right, bottom] = [width, height, -1, -1];
-  for (let y = 0, at = 3; y < height; y++) {
-    for (let x = 0; x < width; x++, at += 4) {
-      if (data[at] < visibleAlpha) continue;
-      left = Math.min(left, x);
-      right = Math.max(right, x);
-      top = Math.min(top, y);
-      bottom = y;
-    }
-  }
-  return right < 0 ? undefined : { left, top, right, bottom };
+/** The pixels of a picture that covers an area, cropped if necessary. */
+async function covering(
+  /** @type {Blob} */ picture,
+  /** @type {{ width: number, height: number }} */ { width, height },
+) {
+  const bitmap = await createImageBitmap(picture);
+  const scale = Math.max(width / bitmap.width, height / bitmap.height);
+  const [w, h] = [bitmap.width * scale, bitmap.height * scale];
+  const context = contextOf(width, height);
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(bitmap, (width - w) / 2, (height - h) / 2, w, h);
+  bitmap.close();
+  return context.getImageData(0, 0, width, height).data;
 }
 
 /** Encodes an image as WebP or JPEG with the browser's encoder. */
-export async function encodeByCanvas({ data, width, height }, type) {
-  const canvas = new OffscreenCanvas(width, height);
-  canvas.getContext('2d').putImageData(new ImageData(data, width, height), 0, 0);
-  return canvas.convertToBlob({ type, quality: 0.92 });
+export async function encodeByCanvas(
+  /** @type {Image} */ { data, width, height },
+  /** @type {string} */ type,
+) {
+  const context = contextOf(width, height);
+  context.putImageData(new ImageData(data, width, height), 0, 0);
+  return context.canvas.convertToBlob({ type, quality: 0.92 });
+}
+
+export function contextOf(/** @type {number} */ width, /** @type {number} */ height) {
+  const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+  if (context === null) throw new Error('This browser can’t draw so large an image');
+  return context;
 }
 
 /** Composites an image with straight alpha over a colour, `#rrggbb`, in place. */
-export function putOnColour({ data }, colour) {
-  const behind = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
-  for (let at = 0; at < data.length; at += 4) blend(data, at, ...behind);
+function putOnColour(/** @type {Image} */ { data }, /** @type {string} */ colour) {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  for (let at = 0; at < data.length; at += 4) blend(data, at, red, green, blue);
 }
 
 /** Composites an image with straight alpha over an opaque RGBA image of the same size, in place. */
-export function putOnPixels({ data }, behind) {
+function putOnPixels(/** @type {Image} */ { data }, /** @type {Uint8ClampedArray} */ behind) {
   for (let at = 0; at < data.length; at += 4) blend(data, at, behind[at], behind[at + 1], behind[at + 2]);
 }
 
+/**
+ * @param {Uint8ClampedArray} data
+ * @param {number} at
+ * @param {number} red
+ * @param {number} green
+ * @param {number} blue
+ */
 function blend(data, at, red, green, blue) {
   const alpha = data[at + 3] / 255;
   data[at] = red + (data[at] - red) * alpha;
