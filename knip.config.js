@@ -73,7 +73,7 @@ export default {
     },
     'packages/*': { project: ['src/**/*.{ts,mjs}', 'test/**/*.ts'] },
     'proof/{corpora,demo,soak,test-runner}': {
-      entry: ['src/{corpora,demo,soak,run-tests}.ts', 'test/*.nightly.ts'],
+      entry: ['src/{corpora,live,demo,soak,run-tests}.ts', 'test/*.nightly.ts'],
       project: ['src/**/*.ts', 'test/**/*.ts'],
     },
     'proof/verify': {

@@ -31,6 +31,7 @@ const proofs = {
     about: 'your media and images, compared with ffmpeg and libvips',
     programs: [[script('test-corpora')]],
   },
+  live: { about: 'public pages on the internet, or the double of sites', programs: [[script('live')]] },
   fuzz: { about: 'schemathesis over the OpenAPI documents', programs: [[script('fuzz')]] },
   soak: { about: 'load, faults and killed engines for some minutes', programs: [[script('soak-faults')]] },
   mutation: {
