@@ -24,7 +24,8 @@ async function startSite() {
       const name = decodeURIComponent(/^GET (?:http:\/\/[^/]+)?\/(\S*)/.exec(received.toString())?.[1] ?? '');
       const ending = endings[name];
       if (ending === undefined) {
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage');
+        const status = name === 'status-000' ? '000' : '200';
+        socket.end(`HTTP/1.1 ${status} OK\r\nContent-Length: 4\r\n\r\npage`);
         return;
       }
       socket.write(ending.head);
@@ -64,6 +65,10 @@ const readWhole = async (path: string): Promise<string> => {
   });
   return body.text();
 };
+
+it('an invalid status is an error of the site', async () => {
+  await expect(readWhole('status-000')).rejects.toThrow('the invalid HTTP status 0');
+});
 
 it('a page arrives', async () => {
   expect(await readWhole('page')).toBe('page');

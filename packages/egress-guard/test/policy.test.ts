@@ -169,6 +169,17 @@ describe('a decision', () => {
     });
   });
 
+  it("doesn't tell which local names exist", async () => {
+    const errorFor = (answers: string[]) =>
+      policyWith({ answers })
+        .check('db.internal', 5432)
+        .then(
+          () => 'allowed',
+          (error: unknown) => (error instanceof DomainError ? [error.code, error.message] : error),
+        );
+    expect(await errorFor([])).toEqual(await errorFor(['10.0.0.7']));
+  });
+
   it.each(['notlocal', 'locals'].map((end) => `video.${end}`))('%s is not a local name', async (host) => {
     await expect(policyWith({ behindProxy: true }).check(host, 80)).resolves.toMatchObject({ host });
   });
