@@ -29,6 +29,8 @@ const bgRemovalFolders = {
   inference: ['images', 'matte', 'model', 'pixels'],
   pixels: ['images', 'matte'],
   matte: ['images'],
+  // WebAssembly, which only matte/kernels.ts calls.
+  kernels: [],
   model: [],
   images: [],
 };
@@ -93,6 +95,13 @@ export default {
     },
     ...folderRules('video-dl', videoDlFolders),
     ...folderRules('bg-removal', bgRemovalFolders),
+    {
+      name: 'kernels-behind-one-door',
+      comment: 'Kernels know arguments by their place alone; matte/kernels.ts gives them names.',
+      severity: 'error',
+      from: { path: '^apps/bg-removal/src/', pathNot: '^apps/bg-removal/src/(kernels/|matte/kernels\\.ts$)' },
+      to: { path: '^apps/bg-removal/(data/|src/kernels/)' },
+    },
   ],
   options: {
     doNotFollow: { path: ['node_modules', '/dist/'] },

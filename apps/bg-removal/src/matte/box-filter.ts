@@ -27,23 +27,43 @@ export function boxFilter(plane: Plane, radius: number, team: TeamMember): void 
     stride: number,
   ): void =>
     team.each(Math.ceil(size.height / lanes), (first, last) =>
-      kernels.transposeRows(
-        from,
-        size.stride,
-        size.width,
-        size.height,
-        to,
-        stride,
-        first * lanes,
-        Math.min(last * lanes, size.height),
-      ),
+      kernels.transposeRows({
+        source: from,
+        stride: size.stride,
+        width: size.width,
+        height: size.height,
+        target: to,
+        targetStride: stride,
+        top: first * lanes,
+        bottom: Math.min(last * lanes, size.height),
+      }),
     );
   transpose(team.addressOf(data), { width, height, stride: width }, turned, down * lanes);
-  team.each(down, (from, to) => kernels.boxColumns(turned, rows, sums, down, width, radius, from, to));
+  team.each(down, (from, to) =>
+    kernels.boxColumns({
+      source: turned,
+      target: rows,
+      sums,
+      width: down,
+      height: width,
+      radius,
+      left: from,
+      right: to,
+    }),
+  );
   transpose(rows, { width: height, height: width, stride: down * lanes }, upright, across * lanes);
   const target = team.addressOf(means);
   team.each(across, (from, to) =>
-    kernels.boxColumns(upright, target, sums, across, height, radius, from, to),
+    kernels.boxColumns({
+      source: upright,
+      target,
+      sums,
+      width: across,
+      height,
+      radius,
+      left: from,
+      right: to,
+    }),
   );
   team.each(height, (from, to) => {
     for (let y = from; y < to; y++) {
@@ -59,8 +79,12 @@ export function boxFilterCells(cells: Cells, radius: number, team: TeamMember): 
   const at = team.addressOf(cells.data);
   const rows = team.addressOf(createCells(cells, team).data);
   const sums = sumsFor(width, team);
-  team.each(height, (from, to) => team.kernels.boxRows(at, rows, width, radius, from, to));
-  team.each(width, (from, to) => team.kernels.boxColumns(rows, at, sums, width, height, radius, from, to));
+  team.each(height, (from, to) =>
+    team.kernels.boxRows({ source: at, target: rows, width, radius, top: from, bottom: to }),
+  );
+  team.each(width, (from, to) =>
+    team.kernels.boxColumns({ source: rows, target: at, sums, width, height, radius, left: from, right: to }),
+  );
 }
 
 /** Memory for four doubles for each column. */

@@ -30,22 +30,22 @@ export function correctAlpha(
   const matte = team.addressOf(alpha);
   const front = team.addressOf(foreground.data);
   const behind = team.addressOf(background.data);
-  const scratch = team.scratch(team.kernels.edgeScratch(width, grid.width));
+  const scratch = team.scratch(team.kernels.edgeScratch({ width, gridWidth: grid.width }));
   team.each(height, (from, to) =>
-    team.kernels.correctRows(
+    team.kernels.correctRows({
       pixels,
-      matte,
+      alpha: matte,
       width,
       height,
-      front,
-      behind,
-      grid.step,
+      foreground: front,
+      background: behind,
+      step: grid.step,
       clearDifference,
       doubt,
       scratch,
-      from,
-      to,
-    ),
+      top: from,
+      bottom: to,
+    }),
   );
 }
 
@@ -70,20 +70,20 @@ export function estimateForeground(
   const shown = team.addressOf(visible);
   const front = team.addressOf(foreground.data);
   const behind = team.addressOf(background.data);
-  const scratch = team.scratch(team.kernels.edgeScratch(width, grid.width));
+  const scratch = team.scratch(team.kernels.edgeScratch({ width, gridWidth: grid.width }));
   team.each(height, (from, to) =>
-    team.kernels.replaceRows(
+    team.kernels.replaceRows({
       pixels,
-      matte,
-      shown,
+      alpha: matte,
+      visible: shown,
       width,
       height,
-      front,
-      behind,
-      grid.step,
+      foreground: front,
+      background: behind,
+      step: grid.step,
       scratch,
-      from,
-      to,
-    ),
+      top: from,
+      bottom: to,
+    }),
   );
 }

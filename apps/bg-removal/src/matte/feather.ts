@@ -48,13 +48,13 @@ export function featherMatte(
   const weights = team.addressOf(team.place(kernel));
   const [source, target] = [team.addressOf(alpha), team.addressOf(result)];
   team.each(tileRows, (from, to) =>
-    kernels.blurTiles(
-      source,
+    kernels.blurTiles({
+      alpha: source,
       target,
       width,
       height,
-      weights,
-      reach,
+      kernel: weights,
+      radius: reach,
       scratch,
       side,
       low,
@@ -65,10 +65,10 @@ export function featherMatte(
       hasEdges,
       from,
       to,
-    ),
+    }),
   );
   team.each(tileRows, (from, to) =>
-    kernels.shareTiles(
+    kernels.shareTiles({
       width,
       height,
       side,
@@ -78,15 +78,15 @@ export function featherMatte(
       sumsOfSquares,
       shares,
       hasEdges,
-      sigma * sigma,
+      variance: sigma * sigma,
       fullSpan,
       leastShare,
       from,
       to,
-    ),
+    }),
   );
   team.each(tileRows, (from, to) =>
-    kernels.mixTiles(source, target, width, height, side, shares, hasEdges, from, to),
+    kernels.mixTiles({ alpha: source, blurred: target, width, height, side, shares, hasEdges, from, to }),
   );
   return result;
 }

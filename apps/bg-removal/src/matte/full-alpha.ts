@@ -26,24 +26,26 @@ export function fullAlpha(
   const target = team.addressOf(alpha);
   const values = team.addressOf(mask.data);
   const local = model === undefined ? 0 : team.addressOf(model.data);
-  const scratch = team.scratch(team.kernels.fullAlphaScratch(width, grid.width, mask.width));
+  const scratch = team.scratch(
+    team.kernels.fullAlphaScratch({ width, gridWidth: grid.width, maskWidth: mask.width }),
+  );
   team.each(height, (from, to) =>
-    team.kernels.fullAlphaRows(
+    team.kernels.fullAlphaRows({
       pixels,
-      target,
+      alpha: target,
       width,
       height,
-      values,
-      mask.width,
-      mask.height,
-      local,
-      grid.step,
-      refinementFloor,
-      fullRefinement,
+      mask: values,
+      maskWidth: mask.width,
+      maskHeight: mask.height,
+      model: local,
+      step: grid.step,
+      floor: refinementFloor,
+      complete: fullRefinement,
       scratch,
-      from,
-      to,
-    ),
+      top: from,
+      bottom: to,
+    }),
   );
   return alpha;
 }

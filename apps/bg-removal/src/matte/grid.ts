@@ -37,7 +37,15 @@ export function cellColours(image: RgbaImage, grid: Grid, team: TeamMember): Cel
   const cells = createCells(grid, team);
   const [pixels, target] = [team.addressOf(image.data), team.addressOf(cells.data)];
   team.each(grid.height, (from, to) =>
-    team.kernels.cellColours(pixels, image.width, image.height, grid.step, target, from, to),
+    team.kernels.cellColours({
+      pixels,
+      width: image.width,
+      height: image.height,
+      step: grid.step,
+      cells: target,
+      top: from,
+      bottom: to,
+    }),
   );
   return cells;
 }

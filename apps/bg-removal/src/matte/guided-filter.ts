@@ -37,9 +37,21 @@ export function guidedCoefficients(
   const rows = team.addressOf(team.floats(width * height * moments));
   const sums = team.addressOf(team.bytes(width * moments * Float64Array.BYTES_PER_ELEMENT));
   const { kernels } = team;
-  team.each(height, (from, to) => kernels.momentRows(colours, values, rows, width, radius, from, to));
+  team.each(height, (from, to) =>
+    kernels.momentRows({ colours, alpha: values, moments: rows, width, radius, top: from, bottom: to }),
+  );
   team.each(width, (from, to) =>
-    kernels.solveColumns(rows, target, sums, width, height, radius, options.epsilon, from, to),
+    kernels.solveColumns({
+      moments: rows,
+      model: target,
+      sums,
+      width,
+      height,
+      radius,
+      epsilon: options.epsilon,
+      left: from,
+      right: to,
+    }),
   );
   boxFilterCells(model, radius, team);
   return model;

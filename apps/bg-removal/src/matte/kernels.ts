@@ -1,11 +1,21 @@
 import { readFileSync } from 'node:fs';
 import type { instantiate } from '../../data/kernels.js';
+import { kernelParameters } from './kernel-parameters.js';
+
+type Positional = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
+type KernelName = keyof Positional;
+type ParameterOf<Name extends KernelName> = (typeof kernelParameters)[Name][number];
 
 /**
  * Loops over pixels with vector instructions, which JavaScript doesn't have: WebAssembly from the
- * folder `src/kernels`. Addresses are offsets in the memory.
+ * folder `src/kernels`. Addresses are offsets in the memory. WebAssembly knows arguments by their
+ * place alone; here they have names, so that none can take another's place.
  */
-export type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
+export type Kernels = {
+  readonly [Name in KernelName]: (
+    values: Readonly<Record<ParameterOf<Name>, number | boolean>>,
+  ) => ReturnType<Positional[Name]>;
+};
 
 const file = new URL('../../data/kernels.wasm', import.meta.url);
 let compiled: object | undefined;
@@ -20,8 +30,20 @@ export function kernelsFor(memory: WebAssembly.Memory): Kernels {
     throw new Error('A kernel failed.');
   };
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory, abort } });
-  // Both come from one build.
-  const kernels = exports as unknown as Kernels;
-  instances.set(memory, kernels);
-  return kernels;
+  const kernels = Object.fromEntries(
+    Object.entries(kernelParameters).map(([name, parameters]) => [name, named(exports[name], parameters)]),
+  );
+  // The names are those of the build.
+  instances.set(memory, kernels as unknown as Kernels);
+  return kernels as unknown as Kernels;
+}
+
+function named(kernel: unknown, parameters: readonly string[]) {
+  if (typeof kernel !== 'function') throw new Error('The kernels are of another build.');
+  return (values: Readonly<Record<string, number | boolean>>): unknown =>
+    Reflect.apply(
+      kernel,
+      undefined,
+      parameters.map((name) => values[name]),
+    );
 }

@@ -58,26 +58,39 @@ export function estimateLayers(
   const { step } = grid;
   const { kernels } = team;
   team.each(grid.height, (from, to) =>
-    kernels.weighCells(pixels, matte, width, height, step, isOpaque, own, front, behind, hasMixed, from, to),
+    kernels.weighCells({
+      pixels,
+      alpha: matte,
+      width,
+      height,
+      step,
+      isOpaque,
+      colours: own,
+      foreground: front,
+      background: behind,
+      hasMixed,
+      firstRow: from,
+      lastRow: to,
+    }),
   );
   const first = blurLayers(cells, colours, radius(firstSide), team);
   const firstFront = team.addressOf(first.foreground.data);
   const firstBehind = team.addressOf(first.background.data);
   team.each(grid.height, (from, to) =>
-    kernels.fuseCells(
+    kernels.fuseCells({
       pixels,
-      matte,
+      alpha: matte,
       width,
       height,
       step,
-      firstFront,
-      firstBehind,
+      foreground: firstFront,
+      background: firstBehind,
       hasMixed,
-      front,
-      behind,
-      from,
-      to,
-    ),
+      cellForeground: front,
+      cellBackground: behind,
+      firstRow: from,
+      lastRow: to,
+    }),
   );
   return blurLayers(cells, colours, radius(secondSide), team);
 }
@@ -96,16 +109,30 @@ function blurLayers(
   const sums = team.addressOf(team.bytes(width * 8 * Float64Array.BYTES_PER_ELEMENT));
   const { kernels } = team;
   team.each(height, (from, to) => {
-    kernels.boxRows(team.addressOf(foreground.data), frontRows, width, radius, from, to);
-    kernels.boxRows(team.addressOf(background.data), behindRows, width, radius, from, to);
+    kernels.boxRows({
+      source: team.addressOf(foreground.data),
+      target: frontRows,
+      width,
+      radius,
+      top: from,
+      bottom: to,
+    });
+    kernels.boxRows({
+      source: team.addressOf(background.data),
+      target: behindRows,
+      width,
+      radius,
+      top: from,
+      bottom: to,
+    });
   });
   team.each(width, (from, to) =>
-    kernels.layerColumns(
+    kernels.layerColumns({
       frontRows,
       behindRows,
-      team.addressOf(colours.data),
-      team.addressOf(front.data),
-      team.addressOf(behind.data),
+      colours: team.addressOf(colours.data),
+      foreground: team.addressOf(front.data),
+      background: team.addressOf(behind.data),
       sums,
       width,
       height,
@@ -113,9 +140,9 @@ function blurLayers(
       leastCoverage,
       someCoverage,
       goodCoverage,
-      from,
-      to,
-    ),
+      left: from,
+      right: to,
+    }),
   );
   return { foreground: front, background: behind };
 }

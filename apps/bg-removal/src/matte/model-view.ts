@@ -53,7 +53,16 @@ function halved(source: Pixels, team: TeamMember): Pixels {
   const target = createPixels(Math.ceil(source.width / 2), Math.ceil(source.height / 2), team);
   const { address, stride, width, height } = source;
   team.each(target.height, (from, to) =>
-    team.kernels.halveRows(address, stride, width, height, target.address, target.stride, from, to),
+    team.kernels.halveRows({
+      source: address,
+      stride,
+      width,
+      height,
+      target: target.address,
+      targetStride: target.stride,
+      top: from,
+      bottom: to,
+    }),
   );
   return target;
 }
@@ -63,19 +72,19 @@ function withHeight(source: Pixels, height: number, late: number, team: TeamMemb
   const { firsts, weights, count } = fixedPointTaps(source.height, height, late, 2);
   const [rows, shares] = [team.addressOf(team.place(firsts)), team.addressOf(team.place(weights))];
   team.each(height, (from, to) =>
-    team.kernels.resizeColumns(
-      source.address,
-      source.stride,
-      source.width,
-      source.height,
-      target.address,
-      target.stride,
-      rows,
-      shares,
+    team.kernels.resizeColumns({
+      source: source.address,
+      stride: source.stride,
+      width: source.width,
+      height: source.height,
+      target: target.address,
+      targetStride: target.stride,
+      firsts: rows,
+      weights: shares,
       count,
-      from,
-      to,
-    ),
+      top: from,
+      bottom: to,
+    }),
   );
   return target;
 }
@@ -91,7 +100,17 @@ function withWidth(
   const { firsts, weights, count } = fixedPointTaps(sourceWidth, width, late, pixelsAtOnce);
   const [columns, shares] = [team.addressOf(team.place(firsts)), team.addressOf(team.place(weights))];
   team.each(height, (from, to) =>
-    team.kernels.resizeRows(address, stride, target, width, columns, shares, count, from, to),
+    team.kernels.resizeRows({
+      source: address,
+      stride,
+      target,
+      width,
+      firsts: columns,
+      weights: shares,
+      count,
+      top: from,
+      bottom: to,
+    }),
   );
   return view;
 }

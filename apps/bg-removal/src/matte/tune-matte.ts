@@ -6,6 +6,8 @@ export function tuneMatte(alpha: Uint8Array, tuning: Tuning, team: TeamMember): 
   const tuned = team.bytes(alpha.length);
   const table = team.addressOf(team.place(tuningTable(tuning)));
   const [source, target] = [team.addressOf(alpha), team.addressOf(tuned)];
-  team.each(alpha.length, (from, to) => team.kernels.lookUp(source + from, target + from, to - from, table));
+  team.each(alpha.length, (from, to) =>
+    team.kernels.lookUp({ from: source + from, to: target + from, count: to - from, table }),
+  );
   return tuned;
 }

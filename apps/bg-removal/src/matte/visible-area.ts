@@ -18,13 +18,13 @@ export function visibleArea({ width, height, data }: RgbaImage, team: TeamMember
   team.each(bands, (from, to) => {
     for (let band = from; band < to; band++) {
       const [first, last] = [band * bandHeight, Math.min(height, (band + 1) * bandHeight)];
-      team.kernels.findVisible(
+      team.kernels.findVisible({
         pixels,
         width,
-        first,
-        last,
-        boxes + band * sides * Int32Array.BYTES_PER_ELEMENT,
-      );
+        top: first,
+        bottom: last,
+        result: boxes + band * sides * Int32Array.BYTES_PER_ELEMENT,
+      });
     }
   });
   const values = new Int32Array(found.buffer, found.byteOffset, bands * sides);
