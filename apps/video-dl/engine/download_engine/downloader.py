@@ -11,7 +11,7 @@ from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
-from . import embed_modules, format_check, hls_playlists, limits, pristine
+from . import embed_modules, format_check, hls_playlists, limits, own_api, pristine
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
@@ -152,6 +152,7 @@ class Downloader(yt_dlp.YoutubeDL):
 
     def urlopen(self, req):
         self._budget.count_request()
+        own_api.check(req if isinstance(req, str) else getattr(req, 'url', None) or req.full_url)
         response = super().urlopen(req)
         self._budget.bound(response)
         hls_playlists.skip_byte_order_mark(response)

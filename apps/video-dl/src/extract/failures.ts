@@ -377,6 +377,10 @@ export function extractionError(
   const forbidden = rejections.find((error) => error.code === 'forbidden_address');
   if (forbidden !== undefined) return forbidden;
   if (failure.itemCount != null) return noSuchItem(failure.itemCount, host);
+  if (failure.kind === 'OwnApiError') {
+    const detail = `The page on ${host} leads to an API like the one of this service. Send the URL of the page itself.`;
+    return new DomainError('forbidden_address', detail, { cause });
+  }
   const limit = limitDetails[failure.kind];
   if (limit !== undefined) return new DomainError('upstream_error', limit(host), { cause });
   const { code, engineIsOutdated } = causeOfFailure(failure);

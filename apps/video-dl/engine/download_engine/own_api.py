@@ -1,0 +1,42 @@
+"""Keeps pages from leading into the API of this service, where each hop would occupy an engine.
+
+The guard does this for plain HTTP (packages/egress-guard/src/own-api.ts has the same rule); it can't see inside HTTPS.
+"""
+
+import re
+import urllib.parse
+
+from . import limits
+
+_PATH = re.compile(r'/api/(?:info|stream|stream/video|remove-background)/?$')
+_PARAMETERS = ('url', 'image_url')
+
+
+class OwnApiError(limits.LimitError):
+    def __init__(self):
+        super().__init__('the page leads to an API like the one of this service')
+
+
+def check(url):
+    """Raises OwnApiError for a URL of our API on any host."""
+    parts = urllib.parse.urlsplit(url)
+    if not _PATH.search(re.sub('/+', '/', urllib.parse.unquote(parts.path))):
+        return
+    query = urllib.parse.parse_qs(parts.query, keep_blank_values=True)
+    if any(name in query for name in _PARAMETERS):
+        raise OwnApiError
+
+
+def engage():
+    """Checks redirects too, which yt-dlp follows by itself."""
+    try:
+        from yt_dlp.networking._urllib import RedirectHandler as handler
+    except ImportError:
+        from yt_dlp.utils import YoutubeDLRedirectHandler as handler
+    follow = handler.redirect_request
+
+    def checked(self, req, fp, code, msg, headers, newurl):
+        check(newurl)
+        return follow(self, req, fp, code, msg, headers, newurl)
+
+    handler.redirect_request = checked
