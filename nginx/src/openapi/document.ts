@@ -1,7 +1,6 @@
 import { packageVersion, type ApiDescription, type JsonObject } from '@media-services/http-common';
 import { api as bgRemoval } from '@media-services/bg-removal/dist/api/openapi.js';
 import { api as videoDl } from '@media-services/video-dl/dist/api/openapi.js';
-import { commonHeaders } from './headers.js';
 import { healthPath, healthTag } from './health.js';
 import { describeOperation } from './operations.js';
 import { problemExamples } from './problems.js';
@@ -38,7 +37,6 @@ export function openApiDocument(apis: readonly ApiDescription[] = [videoDl, bgRe
     paths: { ...paths, '/api/health': healthPath(schemas) },
     components: {
       schemas: schemas.all(),
-      headers: commonHeaders,
       examples: problemExamples(),
       securitySchemes: {
         bearer: {

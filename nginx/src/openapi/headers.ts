@@ -1,7 +1,7 @@
 import type { JsonObject } from '@media-services/http-common';
 
-/** Headers of more than one response, by name. */
-export const commonHeaders = {
+/** Headers of more than one response, by name. Repeated in each, because openapi-generator fails on references to headers. */
+const commonHeaders = {
   'X-Request-Id': {
     description:
       "Identifies this request in the logs. The client's own id is kept if it matches `^[A-Za-z0-9_-]{1,64}$`.",
@@ -22,7 +22,7 @@ export const commonHeaders = {
 } satisfies Record<string, JsonObject>;
 
 export function headers(...names: readonly (keyof typeof commonHeaders)[]): JsonObject {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  return Object.fromEntries(names.map((name) => [name, commonHeaders[name]]));
 }
 
 /** The headers of every response of a service. */

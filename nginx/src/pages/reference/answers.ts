@@ -1,6 +1,6 @@
 import { anchorOf } from '../../errors/documented-errors.js';
 import { breakable, escapeHtml, inlineHtml } from '../html.js';
-import { resolve, type Header, type OpenApi, type Operation, type Response } from './open-api.js';
+import { type Header, type OpenApi, type Operation, type Response } from './open-api.js';
 import { membersHtml } from './schema.js';
 
 /** Every status that an operation can end in, folded: headers, body, and an example for each code. */
@@ -11,7 +11,7 @@ export function answersHtml({ responses }: Operation, { components }: OpenApi): 
       const about = codes.length === 0 ? inlineHtml(response.description) : breakable(codes.join(', '));
       return `<details class="answer" data-status="${status}">
 <summary><code>${status}</code> <span>${about}</span></summary>
-${contentHtml(response, components)}${headersHtml(response.headers, components.headers)}</details>`;
+${contentHtml(response, components)}${headersHtml(response.headers)}</details>`;
     })
     .join('\n');
 }
@@ -30,13 +30,9 @@ function contentHtml({ content }: Response, { schemas, examples: known }: OpenAp
     .join('\n');
 }
 
-function headersHtml(
-  headers: Readonly<Record<string, Header>>,
-  known: OpenApi['components']['headers'],
-): string {
-  const rows = Object.entries(headers).map(([name, header]) => {
-    const { description = '' } = resolve(header, known);
-    return `<li><code>${name}</code> ${inlineHtml(description)}</li>`;
-  });
+function headersHtml(headers: Readonly<Record<string, Header>>): string {
+  const rows = Object.entries(headers).map(
+    ([name, { description = '' }]) => `<li><code>${name}</code> ${inlineHtml(description)}</li>`,
+  );
   return rows.length === 0 ? '' : `<p>Headers:</p><ul class="members">${rows.join('')}</ul>\n`;
 }

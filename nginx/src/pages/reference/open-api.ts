@@ -38,10 +38,7 @@ const schema: z.ZodType<Schema> = z.lazy(() =>
   }),
 );
 
-const header = z.object({
-  $ref: z.string().optional(),
-  description: z.string().optional(),
-});
+const header = z.object({ description: z.string().optional() });
 
 const response = z.object({
   description: z.string(),
@@ -86,7 +83,6 @@ const document = z.object({
   paths: z.record(z.string(), pathItem),
   components: z.object({
     schemas: z.record(z.string(), schema),
-    headers: z.record(z.string(), header),
     examples: z.record(z.string(), z.object({ summary: z.string(), value: z.unknown() })),
   }),
 });

@@ -25,6 +25,8 @@ export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Descr
       // Numbers and booleans arrive as text, but are documented as such; a format says it in a word.
       if (jsonSchema.type !== 'string' || jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       if (jsonSchema.type === 'boolean') delete jsonSchema.enum;
+      // The names of a JSON object's members are always text.
+      delete jsonSchema.propertyNames;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       // Later versions add members to responses.
       if (io === 'output' && jsonSchema.additionalProperties === false)
