@@ -4,16 +4,23 @@ import { MatroskaElements } from '../formats/matroska/elements.js';
 import { OggPages } from '../formats/ogg/pages.js';
 import { DamagedMediaError, type StructureCheck } from '../formats/structure-check.js';
 import type { Plan } from '../plan/plan.js';
-import { failureOf, type ObjectReader } from '../upstream/upstream.js';
+import type { ByteRange } from '../upstream/byte-range.js';
+import type { Transfer } from '../upstream/transfer.js';
+import { failureOf } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Selection } from './ranges.js';
 import { streamHeaders, type KnownFile } from './response.js';
 import type { SiteFile } from './site-file.js';
 
+/** Opens the file, or the part of it that the client wants. */
+export interface FileReader {
+  open(range: ByteRange | null): Promise<Pick<Transfer, 'total' | 'chunks' | 'discard'>>;
+}
+
 interface FileToSend {
   readonly plan: Plan;
   readonly file: SiteFile & KnownFile;
-  readonly reader: ObjectReader;
+  readonly reader: FileReader;
   readonly selection: Selection;
   readonly status: 200 | 206;
 }

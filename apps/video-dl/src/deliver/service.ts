@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { Cover } from '../formats/cover.js';
 import type { ExtractionService } from '../extract/service.js';
-import { type Facts, Looker, type LookOptions } from '../look/look.js';
+import { type Facts, factsFrom, Looker, type LookOptions } from '../look/look.js';
+import { openOneShot, type OpenedFile } from '../look/one-shot.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import type { Extraction } from '../extract/types.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
@@ -13,6 +14,7 @@ import { withRemedy, type Remedy } from '../plan/remedy.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
+import { ChangedFileError } from '../upstream/transfer-fault.js';
 import type { Upstream } from '../upstream/upstream.js';
 import { CopiedAudioOutput } from './audio-output.js';
 import { fetchCover } from './fetch-cover.js';
@@ -55,7 +57,9 @@ type Wish = Pick<StreamRequest, 'target' | 'clip'> & { readonly extraction: Extr
 type Way =
   | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
   | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
-  | { readonly kind: 'convert'; readonly plan: Plan };
+  | { readonly kind: 'convert'; readonly plan: Plan }
+  /** From a single response, which is still to be looked at. */
+  | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
 /** What `/api/info` says about a stream whose size is known. */
 export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
@@ -173,7 +177,7 @@ export class StreamingService implements AsyncDisposable {
     const facts = await ifReadable<Facts>(this.#looker.look(this.#plan(wish), options), new Map());
     const plan = this.#plan(wish, facts);
     const way = await ifReadable<Way>(this.#wayOf(plan, facts, options), { kind: 'convert', plan });
-    if (way.kind === 'convert') return { plan, file: null };
+    if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
     const isSiteFile = way.kind === 'pass on';
     const format = isSiteFile ? way.file.format : formats.mp4;
     return { plan, file: { format, totalBytes: way.file.totalBytes, isSiteFile } };
@@ -234,6 +238,9 @@ export class StreamingService implements AsyncDisposable {
   }
 
   async #wayOf(plan: Plan, facts: Facts, options: LookOptions): Promise<Way> {
+    const [source] = plan.inputs;
+    if (source !== undefined && this.#looker.isOneShot(plan.inputs))
+      return { kind: 'one shot', plan, source };
     const siteFile = siteFileOf(plan, facts, { ...this.#options, ...options });
     if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
     const isLookedAt = plan.inputs.every((source) => facts.has(source));
@@ -263,42 +270,70 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  /** Drops what an earlier request has seen of the files if that doesn't fit, and looks once more. */
+  /**
+   * Drops what an earlier request has seen of the files if that doesn't fit, and looks once more. A file that
+   * even then differs from what was just seen is a one-shot source.
+   */
   async #deliver(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
     const areFactsOld = this.#looker.remembers(inputs);
     let way: Way | undefined;
     try {
       way = await this.#decide(wish, headOptions(job));
-      await this.#send(job, way);
+      await this.#send(job, way, wish);
     } catch (error) {
+      const isOther = error instanceof ChangedFileError || job.signal.reason instanceof ChangedFileError;
+      const isOneShot = isOther && way?.kind !== 'one shot' && (way?.kind === 'convert' || !areFactsOld);
+      if (isOneShot) this.#looker.markOneShot(inputs);
       job.signal.throwIfAborted();
-      if (way?.kind === 'convert') throw error;
+      if (way?.kind === 'convert' || way?.kind === 'one shot') throw error;
       this.#looker.forget(inputs);
       this.#remuxedFiles.forget(inputs);
-      if (!areFactsOld || job.response.headersSent || isAboutRequest(error)) throw error;
+      if (job.response.headersSent || isAboutRequest(error) || !(areFactsOld || isOneShot)) throw error;
       await this.#deliver(job, wish, inputs);
     }
   }
 
-  async #send(job: StreamJob, way: Way): Promise<void> {
+  async #send(job: StreamJob, way: Way, wish: Wish): Promise<void> {
     if (way.kind === 'pass on') await this.#sendFile(job, way);
     else if (way.kind === 'remux') await this.#sendRemuxedFile(job, way);
-    else await this.#make(job, way.plan);
+    else if (way.kind === 'convert') await this.#make(job, way.plan);
+    else await this.#sendOneShot(job, way.source, wish);
   }
 
-  async #sendFile(job: StreamJob, { plan, file }: Extract<Way, { kind: 'pass on' }>): Promise<void> {
+  async #sendOneShot(job: StreamJob, source: MediaSource, wish: Wish): Promise<void> {
+    const opened = await openOneShot(source, { ...this.#options, ...headOptions(job) });
+    try {
+      const facts = new Map([[source, factsFrom(opened.head)]]);
+      const plan = this.#plan(wish, facts);
+      const file = siteFileOf(plan, facts, { ...this.#options, ...headOptions(job) });
+      if (file === undefined) await this.#make(job, plan, opened);
+      else {
+        const known = { ...file, etag: null, hasRanges: false };
+        await this.#sendFile(job, { kind: 'pass on', plan, file: known }, opened);
+      }
+    } finally {
+      opened.discard();
+    }
+  }
+
+  /** @param opened the only response, if each has other bytes */
+  async #sendFile(
+    job: StreamJob,
+    { plan, file }: Extract<Way, { kind: 'pass on' }>,
+    opened?: OpenedFile,
+  ): Promise<void> {
     if (file.totalBytes > job.limits.maxOutputBytes)
       throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
     if (isAnswered(job, file)) return;
-    const selection = this.#select(job.request, file);
+    const selection = file.hasRanges ? this.#select(job.request, file) : whole;
     const status = statusOf(selection, file, job.response);
     job.context.note({ delivery: 'original' });
     const exit = plan.inputs[0]?.origin?.exit;
-    const reader = this.#options.upstream.reader(file.object, {
-      signal: job.signal,
-      exit,
-      client: job.request.client,
-    });
+    const options = { signal: job.signal, exit, client: job.request.client };
+    const reader =
+      opened === undefined
+        ? this.#options.upstream.reader(file.object, options)
+        : { open: () => Promise.resolve(opened) };
     await sendFile(job, { plan, file, reader, selection, status });
   }
 
@@ -334,7 +369,7 @@ export class StreamingService implements AsyncDisposable {
     return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
   }
 
-  async #make(job: StreamJob, firstPlan: Plan): Promise<void> {
+  async #make(job: StreamJob, firstPlan: Plan, opened?: OpenedFile): Promise<void> {
     // A clip may lie before what the whole stream has shown, and shows itself what it needs.
     const remedies = this.#remediesOf(firstPlan).filter(
       ({ kind }) => firstPlan.expected.clip === null || kind === 'encode',
@@ -354,7 +389,8 @@ export class StreamingService implements AsyncDisposable {
     const [source] = plan.inputs;
     const session = job.openSession(source);
     try {
-      await this.#makeFrom(job, { plan, output, selection, session, relay, tools }, cover);
+      const inputs = opened && [session.addOpened(opened)];
+      await this.#makeFrom(job, { plan, output, selection, session, relay, tools, inputs }, cover);
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       if (file !== null && source && isAboutFile && session.failure === undefined)

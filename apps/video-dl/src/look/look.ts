@@ -65,15 +65,24 @@ export class Looker {
     return inputs.some((source) => this.#options.heads.has(source));
   }
 
+  /** Whether a stream of these inputs must be made from a single response. */
+  isOneShot([source, second]: readonly MediaSource[]): boolean {
+    return source !== undefined && second === undefined && this.#options.heads.isOneShot(source);
+  }
+
+  /** Remembers that a file differs with each response. */
+  markOneShot(inputs: readonly MediaSource[]): void {
+    for (const source of inputs) this.#options.heads.markOneShot(source);
+  }
+
   /** Drops the facts of files that have changed. */
   forget(inputs: readonly MediaSource[]): void {
     for (const source of inputs) this.#options.heads.forget(source);
   }
 
   async #factsOf(source: MediaSource, draft: Draft, options: LookOptions): Promise<SourceFacts> {
-    const head = await this.#options.heads.of(source, options);
-    if (head.original === 'mp3') return { head, streams: [mp3Stream] };
-    const streams = head.probe?.streams ?? null;
+    const facts = factsFrom(await this.#options.heads.of(source, options));
+    const { head, streams } = facts;
     const isAsPromised =
       draft.siteFile === null || (draft.siteFile === 'audio' && (head.audioFile ?? draft.container) !== null);
     const isEnough = streams !== null || isAsPromised || options.depth === 'one-file';
@@ -103,7 +112,12 @@ export class Looker {
   }
 }
 
-const mp3Stream: ProbedStream = {
+/** What a header shows by itself. */
+export function factsFrom(head: SourceHead): SourceFacts {
+  return { head, streams: head.original === 'mp3' ? [mp3Stream] : (head.probe?.streams ?? null) };
+}
+
+export const mp3Stream: ProbedStream = {
   type: 'audio',
   codec: 'mp3',
   width: null,

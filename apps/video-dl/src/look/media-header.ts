@@ -5,6 +5,9 @@ import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { untilAvailable } from '../upstream/media-source.js';
 import type { ProbeSource } from '../extract/probed-details.js';
+import { ChangedFileError } from '../upstream/transfer-fault.js';
+import { factsFrom } from './look.js';
+import { notInOnePass } from './one-shot.js';
 import type { SourceHead, SourceHeads } from './source-heads.js';
 
 export interface ProbeSourceOptions {
@@ -54,6 +57,14 @@ function defectOf({ formatName }: Probe, { totalBytes }: SourceHead): MediaDefec
   return formatName.startsWith('mov') && totalBytes !== null ? 'joined_fragments' : 'wrong_length';
 }
 
+/** What the header of one response says about a file that differs with each. @throws DomainError */
+function withoutLength(head: SourceHead): Probe {
+  const { streams } = factsFrom(head);
+  if (streams === null) throw notInOnePass();
+  const formatName = head.probe?.formatName ?? 'mp3';
+  return { durationSeconds: null, sizeBytes: null, streams: [...streams], formatName };
+}
+
 /** Merges separate audio and video. */
 function merged(probes: readonly Probe[]): Probe {
   const [first] = probes;
@@ -83,6 +94,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       const head = source.kind === 'file' ? await heads.of(source, options) : undefined;
       isWhole = head === undefined || head.totalBytes !== null;
       if (head?.probe) return corrected({ ...head.probe, isExact: true, sizeBytes: head.totalBytes }, head);
+      if (head?.isOneShot === true) return withoutLength(head);
       const inputs = await session.add(source);
       const { environment, parse } = session;
       const probes = await Promise.all(
@@ -99,6 +111,10 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);
+      if (session.failure instanceof ChangedFileError) {
+        heads.markOneShot(source);
+        return withoutLength(await heads.of(source, options));
+      }
       throw session.failure ?? readError(error, isWhole);
     } finally {
       ended.abort(new Error('the header has been read'));

@@ -1,17 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import type { MediaHead } from '../formats/media-head.js';
-import type { FilePiece } from '../formats/partial-file.js';
+import type { FilePart, FilePiece } from '../formats/partial-file.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
 import type { Transfer } from '../upstream/transfer.js';
+import { ChangedFileError } from '../upstream/transfer-fault.js';
 import { failureOf, type ObjectReader, type Upstream } from '../upstream/upstream.js';
 
 /** The parsed header of a source's file, and the version of the file it came from. */
 export interface SourceHead extends MediaHead {
   readonly identity: ObjectIdentity;
-  /** Null if its server doesn't say. */
+  /** Null if its server doesn't say, or if each response has another. */
   readonly totalBytes: number | null;
+  /** Whether each response has other bytes, such as other advertisements, so that only one can be used. */
+  readonly isOneShot: boolean;
 }
 
 export interface HeadOptions {
@@ -42,6 +45,7 @@ const maxReads = 24;
 export class SourceHeads {
   readonly #upstream: Upstream;
   readonly #parsers: Pick<ParserPool, 'forClient'>;
+  readonly #oneShots = new WeakSet<MediaSource>();
   readonly #seen = new WeakMap<MediaSource, SourceHead>();
   readonly #pieces = new LRUCache<MediaSource, readonly FilePiece[]>({
     max: maxKept,
@@ -75,12 +79,23 @@ export class SourceHeads {
         client,
       });
       const read = await this.#read(reader, this.#parsers.forClient(client), signal);
+      if (read.head.isOneShot) this.#oneShots.add(source);
       this.#seen.set(source, read.head);
       this.#pieces.set(source, read.pieces);
       return read;
     } finally {
       ended.abort(new Error('the header has been read'));
     }
+  }
+
+  /** Remembers that a source sends other bytes with each response. */
+  markOneShot(source: MediaSource): void {
+    this.#oneShots.add(source);
+    this.forget(source);
+  }
+
+  isOneShot(source: MediaSource): boolean {
+    return this.#oneShots.has(source);
   }
 
   /** Whether the header is cached. */
@@ -101,22 +116,17 @@ export class SourceHeads {
   ): Promise<ReadHead> {
     const start = await reader.open({ start: 0, end: windowBytes - 1 });
     let hasRanges = start.isPart;
+    let isOneShot = false;
     const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
     const { identity } = reader.object;
     for (let reads = 1; reads <= maxReads; reads += 1) {
-      const totalBytes = identity.total;
+      const totalBytes = isOneShot ? null : identity.total;
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
-      if (step.kind === 'head') return { head: { ...step, identity, totalBytes }, pieces };
-      const read = await Promise.all(
-        step.parts.map(async ({ offset, bytes }) => {
-          const length = Math.max(bytes, windowBytes);
-          const part = await reader.open({ start: offset, end: offset + length - 1 });
-          if (part.isPart || !hasRanges) return readPiece(part, offset, length);
-          part.discard();
-          return null;
-        }),
-      );
-      const whole = read.flatMap((piece) => piece ?? []);
+      if (step.kind === 'head') return { head: { ...step, identity, totalBytes, isOneShot }, pieces };
+      if (isOneShot) break;
+      const read = await Promise.all(step.parts.map(async (part) => readPart(reader, part, hasRanges)));
+      if (read.includes('another file')) isOneShot = true;
+      const whole = read.flatMap((piece) => (typeof piece === 'string' ? [] : piece));
       pieces.push(...whole);
       // Some servers deliver only whole files, and only some formats need more than their beginning.
       if (whole.length < read.length) hasRanges = false;
@@ -128,7 +138,28 @@ export class SourceHeads {
       audioLength: null,
       correctedLength: null,
     };
-    return { head: { ...nothing, identity, totalBytes: identity.total }, pieces };
+    return {
+      head: { ...nothing, identity, totalBytes: isOneShot ? null : identity.total, isOneShot },
+      pieces,
+    };
+  }
+}
+
+/** Some servers ignore ranges, and some send another version of a file with each response. */
+async function readPart(
+  reader: ObjectReader,
+  { offset, bytes }: FilePart,
+  hasRanges: boolean,
+): Promise<FilePiece | 'the whole file' | 'another file'> {
+  const length = Math.max(bytes, windowBytes);
+  try {
+    const part = await reader.open({ start: offset, end: offset + length - 1 });
+    if (part.isPart || !hasRanges) return await readPiece(part, offset, length);
+    part.discard();
+    return 'the whole file';
+  } catch (error) {
+    if (error instanceof ChangedFileError) return 'another file';
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
+import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type RelayContext, type Resource } from './resource.js';
 import { SegmentsResource, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
@@ -55,6 +56,8 @@ export interface RelaySession {
    * @throws DomainError, which also becomes the session's failure; the reason of the session's end
    */
   add(source: MediaSource, wanted?: Carries, span?: TimeSpan | null): Promise<readonly RelayInput[]>;
+  /** Makes a response readable that was requested before, once and without seeking. */
+  addOpened(bytes: OpenedBytes): RelayInput;
   /** Resolves with the first unrecovered upstream failure; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly failure: DomainError | undefined;
@@ -135,6 +138,19 @@ export class ServedSession implements RelaySession {
     }
   }
 
+  addOpened(bytes: OpenedBytes): RelayInput {
+    const resource = new OpenedResource(bytes);
+    return {
+      ...unknownInput,
+      url: this.#urlOf(resource),
+      get isWhole() {
+        return resource.isComplete();
+      },
+      changes: {},
+      readAhead: () => undefined,
+    };
+  }
+
   allReceived(): boolean {
     return this.#failure === undefined && this.#resources.every((resource) => resource.isComplete());
   }
@@ -186,19 +202,9 @@ export class ServedSession implements RelaySession {
   }
 
   #fileInput(file: FileResource): RelayInput {
-    const unknown = {
-      startSeconds: null,
-      hiddenSeconds: 0,
-      offsetSeconds: null,
-      statedSeconds: null,
-      lengths: null,
-    };
     return {
+      ...unknownInput,
       url: this.#urlOf(file),
-      carries: 'all',
-      isJoined: false,
-      hasTransportVideo: false,
-      ...unknown,
       get isWhole() {
         return file.isWhole;
       },
@@ -265,6 +271,18 @@ export class ServedSession implements RelaySession {
     if (this.#bytesReceived > maxBytes) throw tooLarge(maxBytes);
   }
 }
+
+/** A file, of which only ffmpeg knows more. */
+const unknownInput = {
+  carries: 'all',
+  isJoined: false,
+  hasTransportVideo: false,
+  startSeconds: null,
+  hiddenSeconds: 0,
+  offsetSeconds: null,
+  statedSeconds: null,
+  lengths: null,
+} as const;
 
 function wantedOf(tracks: readonly SegmentTrack[], wanted: Carries): readonly SegmentTrack[] {
   const chosen = tracks.filter(({ carries }) => carries === wanted);

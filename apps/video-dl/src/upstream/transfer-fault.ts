@@ -28,6 +28,15 @@ export function protocolFault(what: string, cause?: unknown): TransferFault {
   return new TransferFault(new DomainError('upstream_error', detail, { cause }), 'none');
 }
 
+/** A server sent another version of a file than before. Some do that with every response. */
+export class ChangedFileError extends DomainError {}
+
+/** @param what as in "the size" */
+export function changedFault(what: string): TransferFault {
+  const detail = `The site's media server changed ${what} of the file while it was being read. Try again.`;
+  return new TransferFault(new ChangedFileError('upstream_error', detail), 'none');
+}
+
 /**
  * Classifies an error from undici, the guard, a socket or a parser.
  * @throws the error itself when it isn't a network error: a bug of ours, which no retry fixes

@@ -10,7 +10,7 @@ import {
 import { contentEncoding, decompressed } from './decompress.js';
 import type { ObjectIdentity, RemoteObject } from './remote-object.js';
 import type { TransferContext } from './media-source.js';
-import { protocolFault, faultFromStatus, TransferFault } from './transfer-fault.js';
+import { changedFault, faultFromStatus, protocolFault, TransferFault } from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
 
 /** A response that passed the checks: bytes of the right object at a known position. */
@@ -140,8 +140,7 @@ function checkPart(
   const declared = response === received ? parseContentLength(response.header('content-length')) : null;
   if (response.status === 416 && start > 0) {
     const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
-    if (identity.total !== null && total !== identity.total)
-      throw protocolFault('changed the size of the file');
+    if (identity.total !== null && total !== identity.total) throw changedFault('the size');
     if (total !== null && start < total) throw protocolFault('rejected a range that exists');
     response.body.destroy();
     return { kind: 'past-end' };
@@ -170,14 +169,13 @@ function checkPart(
     throw protocolFault('contradicted itself about the length of a part');
   }
   checkIdentity(response, part.total);
-  if (identity.total !== null && part.end >= identity.total)
-    throw protocolFault('changed the size of the file while it was being read');
+  if (identity.total !== null && part.end >= identity.total) throw changedFault('the size');
   const end = Math.min(part.end, range?.end ?? part.end);
   return { kind: 'bytes', response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
 
   function checkIdentity(seen: UpstreamResponse, total: number | null): void {
     const mismatch = identity.mismatch(seen, total);
-    if (mismatch !== null) throw protocolFault(`changed the ${mismatch} of the file while it was being read`);
+    if (mismatch !== null) throw changedFault(`the ${mismatch}`);
     const { maxBytes } = context.limits;
     if (total !== null && total > maxBytes) throw tooLarge(maxBytes);
   }

@@ -226,6 +226,7 @@ it('matches the matrix in the documentation', async () => {
 });
 
 const testedElsewhere = [
+  ['A file with other advertisements in each response', 'deliver/one-shot', 'is passed on from one response'],
   ['Encrypted MP4 files and segments', 'deliver/encrypted', 'is rejected by %s with %j'],
   ['A redirect to another file each time', 'upstream/redirects', 'is followed once per source'],
   [

@@ -234,6 +234,10 @@ class SessionStandIn implements RelaySession {
     return Promise.resolve([{ url, carries: 'all', isJoined: false, hasTransportVideo: false, ...unknown }]);
   }
 
+  addOpened(): RelayInput {
+    throw new Error('nothing is opened before the relay');
+  }
+
   fail(error: DomainError): void {
     this.failure = error;
     this.#resolve(error);

@@ -1,0 +1,43 @@
+import { type Resource, type ResourceRequest, writeAll } from './resource.js';
+
+/** Bytes that can be read once, from the first to the last. */
+export interface OpenedBytes {
+  /** Null if unknown. */
+  readonly total: number | null;
+  chunks(): AsyncIterable<Buffer>;
+}
+
+/** A response that was requested before ffmpeg asks for it. ffmpeg can't seek in it. */
+export class OpenedResource implements Resource {
+  readonly #bytes: OpenedBytes;
+  #isTaken = false;
+  #isDelivered = false;
+
+  constructor(bytes: OpenedBytes) {
+    this.#bytes = bytes;
+  }
+
+  async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
+    const isFromStart = range === undefined || range === 'bytes=0-';
+    if (!isFromStart || this.#isTaken) {
+      response.writeHead(416, { 'content-length': 0 }).end();
+      return;
+    }
+    const { total } = this.#bytes;
+    response.writeHead(200, {
+      'content-type': 'application/octet-stream',
+      ...(total !== null && { 'content-length': total }),
+    });
+    if (method === 'HEAD') {
+      response.end();
+      return;
+    }
+    this.#isTaken = true;
+    await writeAll(response, this.#bytes.chunks(), signal);
+    this.#isDelivered = true;
+  }
+
+  isComplete(): boolean {
+    return this.#isDelivered;
+  }
+}
