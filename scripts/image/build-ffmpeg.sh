@@ -10,7 +10,7 @@ find /etc/apt -name '*.sources' -exec sed -i 's/^Types: deb$/Types: deb deb-src/
 find /etc/apt -name '*.list' -exec sed -i 's/^deb \(.*\)/&\ndeb-src \1/' {} +
 apt-get update
 apt-get install -y --no-install-recommends dpkg-dev gcc libc6-dev make nasm pkgconf xz-utils \
-  libdav1d-dev libmp3lame-dev libx264-dev zlib1g-dev
+  libdav1d-dev libmp3lame-dev libx264-dev libzimg-dev zlib1g-dev
 cd "$(mktemp -d)"
 apt-get source ffmpeg
 cd ffmpeg-*/
@@ -21,15 +21,15 @@ audio=aac,aac_fixed,aac_latm,ac3,ac3_fixed,adpcm_g722,adpcm_g726,adpcm_g726le,ad
 pcm=pcm_alaw,pcm_bluray,pcm_dvd,pcm_f32be,pcm_f32le,pcm_f64be,pcm_f64le,pcm_mulaw,pcm_s16be,pcm_s16le,pcm_s24be,pcm_s24le,pcm_s32be,pcm_s32le,pcm_s8,pcm_s8_planar,pcm_u16be,pcm_u16le,pcm_u8
 # Filters in our arguments, filters that ffmpeg inserts itself (formats, rotation, frame rates),
 # and the test signal.
-filters=aeval,aformat,anull,anullsrc,aresample,asetpts,asettb,atrim,color,concat,copy,crop,format,fps,hflip,null,pad,pan,rotate,scale,select,setpts,settb,sine,split,testsrc2,transpose,trim,vflip,volume
+filters=aeval,aformat,anull,anullsrc,aresample,asetpts,asettb,atrim,color,concat,copy,crop,format,fps,hflip,null,pad,pan,rotate,scale,select,setparams,setpts,settb,sine,split,testsrc2,tonemap,transpose,trim,vflip,volume,zscale
 
 version=$(dpkg-parsechangelog --show-field Version)
 ./configure --prefix=/usr --extra-version="${version#*-}+media-services" \
   --enable-gpl --disable-autodetect --disable-debug --disable-doc --disable-ffplay --disable-everything \
-  --enable-libdav1d --enable-libmp3lame --enable-libx264 --enable-zlib \
-  --enable-protocol=file,http,pipe,tcp --enable-indev=lavfi --enable-demuxer="$demuxers" \
-  --enable-decoder="$video,$audio,$pcm,wrapped_avframe" --enable-encoder=aac,libmp3lame,libx264,pcm_s16le,rawvideo,wrapped_avframe \
-  --enable-muxer=adts,framecrc,mov,mp3,mp4,null,wav --enable-filter="$filters" --enable-bsfs --enable-parsers
+  --enable-libdav1d --enable-libmp3lame --enable-libx264 --enable-libzimg --enable-zlib \
+  --enable-protocol=file,http,pipe,tcp --enable-indev=lavfi --enable-demuxer="$demuxers,image_webp_pipe" \
+  --enable-decoder="$video,$audio,$pcm,webp,wrapped_avframe" --enable-encoder=aac,libmp3lame,libx264,mjpeg,pcm_s16le,rawvideo,wrapped_avframe \
+  --enable-muxer=adts,framecrc,image2pipe,mov,mp3,mp4,null,wav --enable-filter="$filters" --enable-bsfs --enable-parsers
 make -j"$(nproc)"
 mkdir -p "$folder"
 install -s ffmpeg ffprobe "$folder"

@@ -160,6 +160,15 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   '360.mp4': copied(front, ...faststart, '360.mp4'),
   'small.mp4': file(av({ size: '64x36' }), ...faststart, 'small.mp4'),
   '1080.mp4': file(av({ size: '1920x1080', seconds: 1 }), ...faststart, '1080.mp4'),
+  'hdr.mp4': file(
+    [
+      video({
+        codec: [...h264, '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
+      }),
+    ],
+    ...faststart,
+    'hdr.mp4',
+  ),
   'portrait.mp4': file(av({ size: '360x640' }), ...faststart, 'portrait.mp4'),
   'long.mov': copied(long, 'long.mov'),
   'video-alone.mp4': copied(long, ...onlyVideo, ...faststart, 'video-alone.mp4'),

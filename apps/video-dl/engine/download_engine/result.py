@@ -14,7 +14,7 @@ _TEXT_FIELDS = (
     'id', 'title', 'uploader', 'channel', 'creator', 'artist', 'extractor', 'upload_date', 'live_status',
 )
 _URL_FIELDS = ('webpage_url', 'thumbnail')
-_FORMAT_TEXT_FIELDS = ('format_id', 'format_note', 'ext', 'protocol', 'vcodec', 'acodec')
+_FORMAT_TEXT_FIELDS = ('format_id', 'format_note', 'ext', 'protocol', 'vcodec', 'acodec', 'dynamic_range')
 _FORMAT_NUMBER_FIELDS = (
     'width', 'height', 'fps', 'tbr', 'vbr', 'abr', 'filesize', 'filesize_approx', 'available_at',
 )

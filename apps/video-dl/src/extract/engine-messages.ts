@@ -58,6 +58,7 @@ const rawFormatSchema = z.object({
   width: number,
   height: number,
   fps: number,
+  dynamic_range: text,
   tbr: number,
   vbr: number,
   abr: number,

@@ -130,6 +130,7 @@ function videoFields(format: Format, video: ProbedStream | undefined): Partial<F
     width: format.width ?? video.width,
     height: format.height ?? video.height,
     fps: format.fps ?? video.fps,
+    hdr: format.hdr ?? video.hdr,
     videoBitrateKbps: format.videoBitrateKbps ?? video.bitrateKbps,
   };
 }

@@ -1,3 +1,4 @@
+import type { HdrTransfer } from '../formats/mp4/movie-summary.js';
 import { perTarget } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';
@@ -52,6 +53,12 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   };
 }
 
+/** yt-dlp's names: HDR10, HDR10+, HDR12, DV and HLG. Everything else is SDR. */
+function hdrTransfer(dynamicRange: string | null): HdrTransfer | undefined {
+  if (dynamicRange === 'HLG') return 'hlg';
+  return dynamicRange !== null && /^(?:HDR|DV)/.test(dynamicRange) ? 'pq' : undefined;
+}
+
 function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Format {
   const id = raw.format_id ?? String(index);
   const filesize = raw.filesize ?? raw.filesize_approx;
@@ -64,6 +71,7 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
     width: positive(raw.width),
     height: positive(raw.height),
     fps: positive(raw.fps),
+    hdr: hasVideo ? hdrTransfer(raw.dynamic_range) : undefined,
     videoCodec: hasVideo === true ? raw.vcodec : null,
     audioCodec: hasAudio === true ? raw.acodec : null,
     hasVideo,

@@ -1,4 +1,4 @@
-import type { MediaDefect } from '../formats/mp4/movie-summary.js';
+import type { MediaDefect, HdrTransfer } from '../formats/mp4/movie-summary.js';
 import type { Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 
@@ -25,6 +25,8 @@ export interface Format {
   readonly width: number | null;
   readonly height: number | null;
   readonly fps: number | null;
+  /** Of a video with a high dynamic range; absent for any other, or if unknown. */
+  readonly hdr?: HdrTransfer | undefined;
   /** Which of the file's video tracks to read, counted from 0; absent means the first. */
   readonly videoTrack?: number;
   readonly audioTrack?: number;

@@ -35,7 +35,7 @@ export interface ClipTimes {
 }
 
 /** The operator's thread limit and ffmpeg's version, which defaults to the newest. */
-type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version'>>;
+type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version' | 'hasZscale'>>;
 
 interface Track {
   codec: string;
@@ -48,7 +48,13 @@ export interface TrackPlan {
   video:
     | (Track & { action: 'copy'; lacksKeyFrame?: boolean | undefined })
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
-    | (Track & { action: 'transcode'; maxShortSide: number; fps?: number | null })
+    | (Track & {
+        action: 'transcode';
+        maxShortSide: number;
+        fps?: number | null;
+        /** Of a source with a high dynamic range, which 8 bits can't show. */
+        hdr?: 'pq' | 'hlg' | undefined;
+      })
     | null;
   audio: (Track & { action: 'copy' | 'transcode'; ignoresTimes?: boolean | undefined }) | null;
   clip?: ClipTimes | null;
@@ -390,6 +396,27 @@ function audioClip(cut: ClipCut | null): string[] {
 const nearStart =
   "setpts='if(gt(abs(STARTPTS*TB),86400),PTS-STARTPTS,if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS))'";
 
+const bt709 = [
+  '-color_primaries',
+  'bt709',
+  '-color_trc',
+  'bt709',
+  '-colorspace',
+  'bt709',
+  '-color_range',
+  'tv',
+];
+
+/** Maps a high dynamic range to BT.709, in linear light. Files don't always state the primaries and the matrix. */
+function toneMapping(hdr: 'pq' | 'hlg'): string[] {
+  const transfer = hdr === 'pq' ? 'smpte2084' : 'arib-std-b67';
+  return [
+    `setparams=color_primaries=bt2020:color_trc=${transfer}:colorspace=bt2020nc`,
+    ...['zscale=transfer=linear:npl=100', 'format=gbrpf32le', 'zscale=primaries=bt709'],
+    ...['tonemap=mobius:desat=0', 'zscale=transfer=bt709:matrix=bt709:range=limited'],
+  ];
+}
+
 function videoOptions(
   video: NonNullable<TrackPlan['video']>,
   tools: CallOptions,
@@ -397,10 +424,12 @@ function videoOptions(
 ): string[] {
   if (video.action === 'transcode') {
     const times = cut === null ? [nearStart] : videoClip(cut);
-    const filters = [...times, scaleInto(video.maxShortSide), 'format=yuv420p'];
+    const tones = video.hdr === undefined || tools.hasZscale !== true ? [] : toneMapping(video.hdr);
+    const filters = [...times, scaleInto(video.maxShortSide), ...tones, 'format=yuv420p'];
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
       ...['-vf', filters.join(',')],
+      ...(tones.length === 0 ? [] : bt709),
       ...(cut === null ? [] : clipEncoderOptions(cut, video.fps ?? null, tools)),
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];

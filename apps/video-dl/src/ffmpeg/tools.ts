@@ -12,6 +12,8 @@ export interface MediaTools {
   ffprobe: string;
   /** From `ffmpeg -version`, for example `7.1.5`. */
   version: string;
+  /** Whether it has zimg's filter for colours, which tone mapping needs. */
+  hasZscale?: boolean;
   /** Threads of each decoder, filter graph and encoder; defaults to one per core. */
   threads?: number | undefined;
 }
@@ -41,8 +43,18 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
   const searchPath = options.searchPath ?? process.env.PATH ?? '';
   const ffmpeg = await locateFfmpeg(options, searchPath);
   const ffprobe = await locateFfprobe(ffmpeg, searchPath);
-  const [version] = await Promise.all([readVersion(ffmpeg), readVersion(ffprobe)]);
-  return { ffmpeg, ffprobe, version, ...(options.threads !== undefined && { threads: options.threads }) };
+  const [version, , hasZscale] = await Promise.all([
+    readVersion(ffmpeg),
+    readVersion(ffprobe),
+    hasFilter(ffmpeg, 'zscale'),
+  ]);
+  return {
+    ffmpeg,
+    ffprobe,
+    version,
+    ...(hasZscale && { hasZscale }),
+    ...(options.threads !== undefined && { threads: options.threads }),
+  };
 }
 
 async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise<string> {
@@ -107,6 +119,11 @@ async function readVersion(file: string): Promise<string> {
       `"${file}" doesn't print an ffmpeg version for -version. Install a working ffmpeg, or set FFMPEG_PATH.`,
     );
   return /^n?(\d+(?:\.\d+)+)/u.exec(version)?.[1] ?? version;
+}
+
+async function hasFilter(ffmpeg: string, name: string): Promise<boolean> {
+  const listed = await run(ffmpeg, ['-hide_banner', '-filters']);
+  return new RegExp(`^ \\S+ ${name} `, 'mu').test(listed);
 }
 
 async function run(file: string, args: string[]): Promise<string> {

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { rareH264Profiles, type Probe, type ProbedStream } from '../formats/mp4/movie-summary.js';
+import {
+  rareH264Profiles,
+  type HdrTransfer,
+  type Probe,
+  type ProbedStream,
+} from '../formats/mp4/movie-summary.js';
 import { Rejection } from '../formats/rejection.js';
 
 /** A fragmented MP4 states this many ticks for an unknown duration. */
@@ -10,6 +15,8 @@ const usualTimescales = [
   ...[22_050, 32_000, 44_100, 48_000, 96_000],
 ];
 const maxStreams = 64;
+/** Keyed by ffprobe's name. */
+const hdrTransfers: Readonly<Record<string, HdrTransfer>> = { smpte2084: 'pq', 'arib-std-b67': 'hlg' };
 
 const positiveNumber = z
   .string()
@@ -35,6 +42,7 @@ const reportSchema = z.object({
         height: z.number().optional(),
         sample_rate: z.string().optional(),
         avg_frame_rate: z.string().optional(),
+        color_transfer: z.string().optional(),
         bit_rate: z.string().optional(),
         duration: positiveNumber,
         time_base: z.string().optional(),
@@ -78,6 +86,7 @@ export function readFfprobeReport(text: string): Probe {
         bitrateKbps: parseKbps(stream.bit_rate),
         ...ownLength(stream, format.format_name, timescales),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
+        hdr: hdrTransfers[stream.color_transfer ?? ''],
         isCover: stream.disposition?.attached_pic === 1,
         isDefault: isDefault(stream),
       };

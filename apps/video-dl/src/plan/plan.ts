@@ -2,6 +2,7 @@ import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, smallerTarget, type Mp4Target, type Target } from '../targets.js';
+import type { HdrTransfer } from '../formats/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import {
@@ -25,6 +26,8 @@ export interface VideoPlan extends Size {
   /** Limit for the shorter side if we encode, in pixels. */
   readonly maxShortSide: number;
   readonly fps: number | null;
+  /** Of a source with a high dynamic range. */
+  readonly hdr?: HdrTransfer | undefined;
   readonly track?: number | undefined;
   /** Whether there is no key frame near its beginning. */
   readonly lacksKeyFrame?: boolean;
@@ -295,7 +298,7 @@ function mayNeedOnlyHeader({ formats, container, video, audio }: Streams): boole
 }
 
 function videoPlan(
-  { videoCodec, height, width, fps, videoTrack: track }: Format,
+  { videoCodec, height, width, fps, hdr, videoTrack: track }: Format,
   choice: Mp4VideoChoice,
   maxShortSide: number,
 ): VideoPlan {
@@ -308,6 +311,7 @@ function videoPlan(
     codec,
     maxShortSide,
     fps,
+    hdr,
     track,
     plays: isCopied ? playersOf(codec) : 'everywhere',
   };

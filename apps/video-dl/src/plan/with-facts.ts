@@ -30,6 +30,7 @@ function withStreams(format: Format, streams: readonly ProbedStream[]): Format {
     ...format,
     audioTrack,
     hasVideo: video !== undefined,
+    hdr: video?.hdr ?? format.hdr,
     videoCodec: codecOf(video, format.videoCodec),
     hasAudio: audio !== undefined,
     audioCodec: codecOf(audio, format.audioCodec),

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { mp3Arguments, mp4Arguments } from '../../src/ffmpeg/arguments.js';
 import type { FfmpegInput, TrackPlan } from '../../src/ffmpeg/arguments.js';
 import { InputFactsReader } from '../../src/ffmpeg/input-facts.js';
@@ -72,6 +73,35 @@ describe('the number of threads', () => {
 
   it("is ffmpeg's own choice by default", () => {
     expect(call(undefined).join(' ')).not.toContain('threads');
+  });
+});
+
+describe('a video with a high dynamic range', () => {
+  it.each([
+    ['pq', 'pq.mp4'],
+    ['hlg', 'hlg.mp4'],
+  ] as const)('is mapped to BT.709, so that white is light: %s', async (hdr, name) => {
+    const { file } = await mp4([await input(name)], {
+      video: { action: 'transcode', codec: 'h264', maxShortSide: 720, hdr },
+      audio: null,
+    });
+    const { stdout: light } = await execa(tools.ffmpeg, [
+      ...['-v', 'error', '-i', file, '-vf', 'signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-'],
+      ...['-frames:v', '1', '-f', 'null', '-'],
+    ]);
+    expect(Number(/YAVG=([\d.]+)/.exec(light)?.[1])).toBeGreaterThan(200);
+    const { stdout: colours } = await execa(tools.ffprobe, [
+      ...[
+        '-v',
+        'error',
+        '-of',
+        'csv=p=0',
+        '-show_entries',
+        'stream=color_space,color_transfer,color_primaries',
+      ],
+      file,
+    ]);
+    expect(colours).toBe('bt709,bt709,bt709');
   });
 });
 

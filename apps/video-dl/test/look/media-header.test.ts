@@ -65,7 +65,7 @@ describe('the header of a file', () => {
 
   it.each([
     ...['front.mp4', 'end.mp4', '1080.mp4', 'portrait.mp4', 'silent.mp4', 'hevc.mp4'],
-    ...['h264-opus.mp4', 'sound.m4a'],
+    ...['h264-opus.mp4', 'sound.m4a', 'hdr.mp4'],
   ])('reports the same as ffprobe for %s', async (name) => {
     path = await media(name);
     requests = [];
@@ -77,7 +77,7 @@ describe('the header of a file', () => {
     const found = seen.probe;
     expect(Math.abs((found?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);
     const facts = (streams = probed.streams) =>
-      streams.map(({ type, codec, width, height, fps }) => ({ type, codec, width, height, fps }));
+      streams.map(({ type, codec, width, height, fps, hdr }) => ({ type, codec, width, height, fps, hdr }));
     expect(facts(found?.streams)).toEqual(facts());
     for (const [index, { bitrateKbps }] of probed.streams.entries()) {
       const difference = (found?.streams[index]?.bitrateKbps ?? 0) - (bitrateKbps ?? 0);

@@ -1,5 +1,8 @@
 import { type Box, childBoxes, findBox } from './box.js';
 
+/** How a high dynamic range is coded (ITU-R BT.2100): perceptual quantizer or hybrid log-gamma. */
+export type HdrTransfer = 'pq' | 'hlg';
+
 export interface ProbedStream {
   type: 'video' | 'audio';
   /** ffmpeg's name for it: `h264`, `vp9`, `aac`, `opus`, …; `avc1.6e0028` for H.264 that few players support. */
@@ -15,6 +18,8 @@ export interface ProbedStream {
   delaySeconds?: number | undefined;
   /** ffprobe saw so little of it that it may start later than reported. */
   isUnseen?: boolean | undefined;
+  /** Of a video with a high dynamic range, if the file says so. */
+  hdr?: HdrTransfer | undefined;
   /** Cover art, not a video. */
   isCover: boolean;
   /** The file marks it as one to play unless the user chooses another, and not as a commentary or audio description. */
@@ -148,9 +153,19 @@ function readTrack(track: Box): ProbedStream | null | undefined {
     fps: isVideo ? Math.round((totals.count / durationSeconds) * 1000) / 1000 : null,
     bitrateKbps: Math.round((totals.bytes * 8) / durationSeconds / 1000) || null,
     durationSeconds: isVideo ? durationSeconds : (trackSeconds(track) ?? durationSeconds),
+    hdr: isVideo ? hdrOf(entry) : undefined,
     isCover: false,
     isDefault: isEnabled(track),
   };
+}
+
+/** Transfer characteristics of ITU-T H.273, table 3. */
+const hdrTransfers: Readonly<Record<number, HdrTransfer>> = { 16: 'pq', 18: 'hlg' };
+
+/** From a video entry's `colr` box (ISO 14496-12, 12.1.5). */
+function hdrOf({ bytes }: Box): HdrTransfer | undefined {
+  const colours = childBoxes(bytes, 86).find(({ type }) => type === 'colr')?.bytes;
+  return colours?.toString('latin1', 8, 12) === 'nclx' ? hdrTransfers[colours.readUInt16BE(14)] : undefined;
 }
 
 /** ISO 14496-12, 8.3.2. Of several languages, usually one is enabled. */

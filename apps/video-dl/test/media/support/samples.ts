@@ -18,6 +18,14 @@ const audio = (seconds: number) => [
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50', '-bf', '2'];
 const aac = ['-c:a', 'aac', '-b:a', '96k'];
 
+/** One shade in 10 bits with a high dynamic range. @param share of the range between black and the highest value */
+const hdr = (share: number, transfer: string) => [
+  ...['-f', 'lavfi', '-i', 'color=size=320x180:rate=25:duration=1'],
+  ...['-vf', `format=yuv420p10le,geq=lum=${Math.round(64 + 876 * share)}:cb=512:cr=512`],
+  ...['-c:v', 'libx264', '-preset', 'ultrafast'],
+  ...['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'],
+];
+
 /** Media generated for a test, keyed by file name. */
 const recipes = {
   'h264-aac.mp4': [...video(8), ...audio(8), ...h264, ...aac, '-movflags', '+faststart'],
@@ -95,6 +103,9 @@ const recipes = {
   'trimmed.mov': ['-c', 'copy'],
   'sound.avi': [...video(4), ...audio(4), '-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
   'audio.m4a': [...audio(8), ...aac],
+  // White as PQ and HLG code it: 58 and 75 % of the range.
+  'pq.mp4': hdr(0.58, 'smpte2084'),
+  'hlg.mp4': hdr(0.75, 'arib-std-b67'),
   'cover.png': ['-f', 'lavfi', '-i', 'color=red:size=64x64:duration=1', '-frames:v', '1'],
   'cover.jpg': ['-f', 'lavfi', '-i', 'color=blue:size=64x64:duration=1', '-frames:v', '1'],
   'cover.webp': ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:duration=1', '-frames:v', '1', '-c:v', 'libwebp'],
