@@ -33,6 +33,7 @@ export class TokenBucket {
 
   /** The server refused a request: it has counted others than ours. */
   empty() {
+    if (this.#capacity === Infinity) return;
     this.#level = { tokens: Math.min(0, this.tokens), at: Date.now() };
   }
 

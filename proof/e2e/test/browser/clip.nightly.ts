@@ -191,5 +191,5 @@ it('a server without clips gets no clip controls', async () => {
   await lookUp(page, 'https://example.com/film');
   await page.locator('.choice').waitFor();
   expect(await page.locator('#clip').isVisible()).toBe(false);
-  expect(await page.locator('.download').count()).toBe(1);
+  expect(await page.locator('.choice').count()).toBe(1);
 });

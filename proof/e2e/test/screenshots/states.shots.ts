@@ -139,22 +139,22 @@ interface State {
 /** Uses ids, because the texts depend on the language. */
 const lookUp = async (page: Page): Promise<void> => {
   await page.locator('#video-url').fill('https://example.com/film');
-  await page.locator('#video-submit').click();
+  await page.keyboard.press('Enter');
 };
 const lookUpFilm = async (page: Page): Promise<void> => {
   await lookUp(page);
-  await page.locator('[data-target="mp3"]').waitFor();
+  await page.locator('[data-choice="sound"]').waitFor();
 };
 const startFilm = async (page: Page): Promise<void> => {
   await lookUpFilm(page);
-  await page.locator('[data-target="mp4-1080"]').getByRole('link').click();
+  await page.locator('[data-choice="video"] .choice-act').click();
 };
 const showCutOut = async (page: Page): Promise<void> => {
   await chooseImage(page);
   await cutOutShown(page);
 };
 const shown = (selector: string) => (page: Page) => page.locator(selector).first().waitFor();
-const entry = (state: string) => shown(`.tray-entry[data-state="${state}"]`);
+const entry = (tone: string) => shown(`.choice[data-tone="${tone}"]`);
 const problemShown = shown('.problem');
 
 const states: readonly State[] = [
@@ -179,7 +179,7 @@ const states: readonly State[] = [
     handlers: { 'api/info': never },
     act: async (page) => {
       await lookUp(page);
-      await shown('[data-state="working"]')(page);
+      await shown('#video[data-state="looking"]')(page);
     },
   },
   { name: 'video-found', act: lookUpFilm },
@@ -197,8 +197,8 @@ const states: readonly State[] = [
     name: 'video-several',
     act: async (page) => {
       await page.locator('#video-url').fill('https://example.com/1 https://example.com/2');
-      await page.locator('#video-submit').click();
-      await shown('#links-list li:nth-child(2)[data-state="ready"]')(page);
+      await page.keyboard.press('Enter');
+      await shown('#links-list li:nth-child(2)[data-tone="ready"]')(page);
     },
   },
   {
@@ -221,7 +221,9 @@ const states: readonly State[] = [
     handlers: { 'api/info': problem('Too many requests', 'Wait 40 s.', 'rate_limited', 429) },
     act: async (page) => {
       await lookUp(page);
-      await problemShown(page);
+      await page.waitForFunction(() =>
+        /40|39|38/.test(document.querySelector('#video-looking-note')?.textContent ?? ''),
+      );
     },
   },
   {
@@ -238,10 +240,7 @@ const states: readonly State[] = [
     handlers: { 'api/stream/video': half },
     act: async (page) => {
       await startFilm(page);
-      await entry('running')(page);
-      await page.waitForFunction(
-        () => Number(document.querySelector('progress[value]')?.getAttribute('value')) > 0.4,
-      );
+      await entry('run')(page);
     },
   },
   {
@@ -255,7 +254,7 @@ const states: readonly State[] = [
     },
     act: async (page) => {
       await startFilm(page);
-      await entry('broken')(page);
+      await entry('wait')(page);
     },
   },
   {
@@ -276,7 +275,7 @@ const states: readonly State[] = [
     name: 'video-recent',
     act: async (page) => {
       await lookUpFilm(page);
-      await page.locator('#recent summary').click();
+      await page.locator('#recent').scrollIntoViewIfNeeded();
     },
   },
   {
@@ -293,7 +292,8 @@ const states: readonly State[] = [
     act: async (page) => {
       await showCutOut(page);
       await page.locator('[value="colour"]').check({ force: true });
-      await page.locator('#image-adjust').click();
+      const tab = page.locator('#image-tabs button').nth(2);
+      if (await tab.isVisible()) await tab.click();
     },
   },
   {
@@ -309,7 +309,9 @@ const states: readonly State[] = [
     name: 'image-saving',
     act: async (page) => {
       await showCutOut(page);
-      await page.locator('#image-save-options').click();
+      const tab = page.locator('#image-tabs button').nth(1);
+      if (await tab.isVisible()) await tab.click();
+      await page.locator('[name="shape"][value="shop"]').check({ force: true });
     },
   },
   {
@@ -465,8 +467,8 @@ it('readme', async () => {
   await using reader = await visit(browser, '/', { viewport: { width: 1200, height: 940 } });
   const { page } = reader;
   await page.locator('#video-url').fill(sampleFilm);
-  await page.locator('#video-submit').click();
-  await shown('[data-target="mp3"]')(page);
+  await page.keyboard.press('Enter');
+  await shown('[data-choice="sound"]')(page);
   await page.locator('#image-sample').click();
   await cutOutShown(page);
   await page.locator('.comparison-range').fill('50');
