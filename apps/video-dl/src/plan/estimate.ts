@@ -52,14 +52,16 @@ function formatBytes(format: Format, durationSeconds: number | null): number | n
   if (format.filesizeBytes !== null) {
     return format.filesizeIsEstimate ? format.filesizeBytes / overhead : format.filesizeBytes;
   }
-  const kbps = format.totalBitrateKbps ?? sumOf(format.videoBitrateKbps, format.audioBitrateKbps);
+  const kbps = format.totalBitrateKbps ?? sumOfTracks(format);
   return kbps === null || durationSeconds === null
     ? null
     : (kbps * bytesPerKbit * durationSeconds) / overhead;
 }
 
-function sumOf(video: number | null, audio: number | null): number | null {
-  return video === null && audio === null ? null : (video ?? 0) + (audio ?? 0);
+function sumOfTracks({ hasVideo, hasAudio, videoBitrateKbps, audioBitrateKbps }: Format): number | null {
+  const video = hasVideo === false ? 0 : videoBitrateKbps;
+  const audio = hasAudio === false ? 0 : audioBitrateKbps;
+  return video === null || audio === null ? null : video + audio;
 }
 
 /** Pixels; null if unknown. */

@@ -98,6 +98,9 @@ describe('planTarget for MP4', () => {
 
   it('estimates nothing if the inputs are unknown', () => {
     expect(planTarget(extraction([format()]), 'mp4-720', limits).estimatedBytes).toBeNull();
+    const halfKnown = format({ videoBitrateKbps: null, audioBitrateKbps: 128 });
+    const page = extraction([halfKnown], { durationSeconds: 60 });
+    expect(planTarget(page, 'mp4-720', limits).estimatedBytes).toBeNull();
     const vp8 = format({ videoCodec: 'vp8', filesizeBytes: 1_000_000 });
     expect(planTarget(extraction([vp8]), 'mp4-720', limits).estimatedBytes).toBeNull();
   });
