@@ -93,11 +93,13 @@ export class Expectation {
   }
 
   #requiredLength(expected: ExpectedInput): RequiredLength | undefined {
-    if (this.#mediaStateWrongLength) return undefined;
+    const { input, facts } = expected;
+    if (this.#mediaStateWrongLength || (facts !== undefined && !input.isJoined && !statesExactly(facts)))
+      return undefined;
     const whole = requiredLength(expected, this.#statedSeconds(expected));
     if (whole !== undefined) return inClip(whole, this.clip);
     const seconds = this.#pageSeconds;
-    if (seconds === null || expected.facts?.guessed) return undefined;
+    if (seconds === null || facts?.guessed) return undefined;
     return { seconds, toleranceSeconds: Math.max(2, seconds * 0.05) };
   }
 
@@ -165,7 +167,7 @@ function requiredLength(expected: ExpectedInput, seconds: number | null): Requir
   const { facts } = expected;
   const stated = facts?.guessed ? null : seconds;
   if (stated === null) return undefined;
-  const isExact = facts !== undefined && !expected.input.isJoined && statesExactly(facts);
+  const isExact = facts !== undefined && !expected.input.isJoined;
   return {
     seconds: stated,
     toleranceSeconds: isExact ? exactToleranceSeconds : Math.max(exactToleranceSeconds, stated * 0.01),
@@ -196,7 +198,7 @@ const exactToleranceSeconds = 0.5;
 
 /** Other containers (FLV, ASF, MPEG-PS) state rounded or estimated durations. */
 function statesExactly({ format }: InputFacts): boolean {
-  return /^(?:mov|matroska|ogg|mp3|flac|wav|w64|aiff|caf|avi|mpegts)\b/u.test(format);
+  return /^(?:mov|matroska|ogg|mp3|flac|wav|aiff|mpegts)\b/u.test(format);
 }
 
 /** A single input has all tracks. Of two, the first has the video and the second the audio. */

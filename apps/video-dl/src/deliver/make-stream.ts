@@ -7,7 +7,6 @@ import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Clip } from '../plan/clip.js';
-import { codecFamily } from '../plan/codecs.js';
 import { tooLarge, type Plan } from '../plan/plan.js';
 import { lateAudio, withEncodedAudio, withEncodedVideo, type Remedy } from '../plan/remedy.js';
 import type { MediaRelay } from '../relay/media-relay.js';
@@ -91,7 +90,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
   const client = new PartialWriter(job, plan);
   let hasBegun = false;
   for await (const parts of readMedia(child, run, job, session)) {
-    assertNoChange(plan, { run, inputs, facts });
+    assertNoChange(plan, { inputs, facts });
     if (!hasBegun) {
       hasBegun = true;
       assertIsMp3(plan, run);
@@ -114,7 +113,7 @@ export async function makeStream(job: StreamJob, stream: StreamToMake): Promise<
   }
   await assertVideoIsKnown(plan, { run, inputs, child, facts, session });
   await assertAudioIsKnown(plan, { run, inputs, child, facts, session });
-  assertNoChange(plan, { run, inputs, facts });
+  assertNoChange(plan, { inputs, facts });
   const { signal, renew, request } = job;
   const finished = { ...stream, signal, renew, client: request.client, child, output: run, facts, expected };
   await assertComplete(finished);
@@ -170,18 +169,11 @@ interface MadeSoFar {
   readonly facts: InputFactsReader;
 }
 
-/** Codecs whose frames all have the same number of samples. */
-const evenFrames = /^(?:aac|mp3|ac-?3)/u;
-const maxChangedSeconds = 1;
-
 /** @throws WrongPlanError if a copied track changes its parameters in the middle, or a track that isn't output begins there */
-function assertNoChange(plan: Plan, { run, inputs, facts }: MadeSoFar): void {
+function assertNoChange(plan: Plan, { inputs, facts }: Pick<MadeSoFar, 'inputs' | 'facts'>): void {
   const isChanged = {
     video: inputs[0]?.changes.changed?.has('video'),
-    audio:
-      inputs.at(-1)?.changes.changed?.has('audio') ||
-      ((run.changedAudioSeconds ?? 0) > maxChangedSeconds &&
-        evenFrames.test(codecFamily(plan.audio?.codec ?? ''))),
+    audio: inputs.at(-1)?.changes.changed?.has('audio'),
   };
   for (const track of ['video', 'audio'] as const)
     if (plan[track]?.action === 'copy' && isChanged[track]) throw wrongPlan(plan, { kind: 'encode', track });

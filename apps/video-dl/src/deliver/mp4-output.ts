@@ -70,10 +70,6 @@ export class Mp4Run implements OutputRun {
     return this.#mp4.progress.map((track) => ({ ...track, type: typeOf(track.handler) }));
   }
 
-  get changedAudioSeconds(): number {
-    return this.#mp4.changedAudioSeconds;
-  }
-
   startSeconds(type: SentTrack['type']): number {
     return this.#mp4.progress.find(({ handler }) => typeOf(handler) === type)?.startSeconds ?? 0;
   }

@@ -30,8 +30,6 @@ export interface OutputRun {
   /** Whether the output so far ends at the end of a box or frame. */
   readonly isWhole: boolean;
   readonly tracks: readonly SentTrack[];
-  /** How much of the audio has another sample rate than its beginning, if known. */
-  readonly changedAudioSeconds?: number;
   /** The output's file; null if ffmpeg produced something else than planned. Known with the first media. */
   readonly file: ExactFile | null;
   /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media. */

@@ -1,6 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import { FrameChain } from '../formats/mpeg-audio/frame-chain.js';
 import { MatroskaElements } from '../formats/matroska/elements.js';
+import { Mp4Boxes } from '../formats/mp4/top-level-boxes.js';
 import { OggPages } from '../formats/ogg/pages.js';
 import { DamagedMediaError, type StructureCheck } from '../formats/structure-check.js';
 import type { Plan } from '../plan/plan.js';
@@ -68,6 +69,7 @@ export async function sendFile(
         await job.send(next.value);
       }
       if (sent !== expected) throw changed();
+      structure?.end?.();
       await job.end();
     } finally {
       transfer.discard();
@@ -79,12 +81,13 @@ export async function sendFile(
   }
 }
 
-/** The check for a file's format. MP4 has none, and most formats can't be checked from the middle. */
-function structureOf({ format }: SiteFile, isWhole: boolean): Pick<StructureCheck, 'push'> | null {
+/** The check for a file's format; most can't be checked from the middle. */
+function structureOf({ format }: SiteFile, isWhole: boolean): Pick<StructureCheck, 'push' | 'end'> | null {
   const { extension } = format;
   if (extension === 'mp3') return new FrameChain();
   if (!isWhole) return null;
   if (extension === 'ogg' || extension === 'opus') return new OggPages();
+  if (extension === 'mp4' || extension === 'm4a') return new Mp4Boxes();
   return extension === 'webm' ? new MatroskaElements(true) : null;
 }
 

@@ -1,20 +1,15 @@
 import { matroskaIds } from './matroska/ebml.js';
 import { id3TagBytes } from './mpeg-audio/frames.js';
-import { isStreamedAvi } from './untrue-lengths.js';
-import { AviChunks } from './avi/chunks.js';
-import { FlvTags } from './flv/tags.js';
+import { transportSync } from './mpeg-ts/file.js';
 import { FrameChain } from './mpeg-audio/frame-chain.js';
 import { MatroskaElements } from './matroska/elements.js';
 import { Mp4Boxes } from './mp4/top-level-boxes.js';
-import { MusepackPackets } from './musepack/packets.js';
 import { OggPages } from './ogg/pages.js';
 import { StatedEnd } from './stated-end.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 /** Bytes needed to detect a file's format. */
 const sniffedBytes = 12;
-/** The first byte of each transport stream packet. */
-const transportSync = 0x47;
 
 /** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */
 const maxOverstatedBytes = 4096;
@@ -31,8 +26,6 @@ export class FileStructure {
   #firstByte: number | undefined;
   readonly #statedEnd = new StatedEnd();
   #size = Infinity;
-  /** Whether the file states no length, so that its timestamps state one, as in a transport stream. */
-  statesNoLength = false;
 
   /**
    * Whether the file is proven complete, whatever duration it states: all of its stated bytes are there, or
@@ -40,8 +33,7 @@ export class FileStructure {
    */
   get isWhole(): boolean {
     const statedBytes = this.#check?.statedBytes;
-    const statesNoLength = this.statesNoLength || this.#firstByte === transportSync;
-    const endsAt = statedBytes ?? (statesNoLength ? this.#size : Infinity);
+    const endsAt = statedBytes ?? (this.#firstByte === transportSync ? this.#size : Infinity);
     return endsAt <= this.#size && this.#position >= endsAt;
   }
 
@@ -98,9 +90,6 @@ function checkFor(beginning: Buffer): StructureCheck | null {
   const word = beginning.readUInt32BE(0);
   if (word === matroskaIds.header) return new MatroskaElements();
   if (word === 0x4f676753) return new OggPages();
-  if (isStreamedAvi(beginning)) return new AviChunks();
-  if (beginning.toString('latin1', 0, 4) === 'MPCK') return new MusepackPackets();
-  if (beginning.toString('latin1', 0, 3) === 'FLV') return new FlvTags();
   if (beginning.toString('latin1', 4, 8) === 'ftyp') return new Mp4Boxes();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;

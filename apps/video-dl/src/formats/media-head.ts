@@ -16,12 +16,11 @@ import {
 import { NotRemuxableError } from './mp4/remux/layout.js';
 import { chunksOf, type Span } from './mp4/remux/samples.js';
 import { id3TagBytes, startsWithFrames } from './mpeg-audio/frames.js';
+import { measuredLength } from './mpeg-audio/measured-length.js';
 import { readOggCodec } from './ogg/pages.js';
-import { correctedLength } from './corrected-length.js';
-import type { CorrectedLength } from './matroska/length.js';
+import { matroskaLength, type CorrectedLength } from './matroska/length.js';
 import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
 import { protectedByDrm, Rejection } from './rejection.js';
-import { endsWithLastFragment, fragmentTimes } from './sampled-clocks.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
 export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
@@ -79,8 +78,7 @@ export function readHead(
     if (start.length < 16) return { kind: 'head', ...nothing };
     const isBox = /^[a-z]{4}$/.test(start.toString('latin1', 4, 8));
     if (isBox) return { kind: 'head', ...readMp4(file, totalBytes ?? Infinity, hasRanges) };
-    const corrected = totalBytes !== null && hasRanges ? correctedLength(file, totalBytes) : null;
-    return { kind: 'head', ...readOther(file), correctedLength: corrected };
+    return { kind: 'head', ...readOther(file, hasRanges ? totalBytes : null) };
   } catch (error) {
     if (error instanceof MissingBytes) return { kind: 'need', parts: error.parts };
     if (isDamage(error)) return { kind: 'head', ...nothing };
@@ -180,7 +178,7 @@ function incomplete(): Rejection {
 const maxTrailerBytes = 16 * 1024;
 
 function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): MediaHead {
-  const { movie, index, indexEnd, hasMedia, isWhole: hasBoxes } = readStructure(file, totalBytes);
+  const { movie, index, indexEnd, hasMedia, isWhole } = readStructure(file, totalBytes);
   if (movie === undefined) return nothing;
   assertNotEncrypted(movie);
   const stated = summariseMovie(movie) ?? null;
@@ -193,14 +191,9 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
   // Fragments up to the end that one index lists are those of one file.
   const indexedEnd = index === undefined ? 0 : indexEnd + indexedBytes(index);
   const isIndexed = indexedEnd >= totalBytes - maxTrailerBytes;
-  const isWhole = hasBoxes && indexedEnd <= totalBytes;
-  const hasUnknownEnd = isWhole && isFragmented(movie) && !isIndexed;
-  const times = hasUnknownEnd && hasRanges ? fragmentTimes(file, totalBytes) : 'steady';
-  const isJoined = times === 'restart';
-  // Joined files that went unnoticed here are noticed while they are read for ffmpeg.
-  const mayBeSent = isMp4 && isWhole && hasMedia && times !== 'unknown';
-  const isComplete =
-    mayBeSent && (!hasUnknownEnd || (hasRanges && endsWithLastFragment(file, totalBytes, movie)));
+  // A server without ranges may have cut its response.
+  if (hasRanges && Math.max(indexedEnd, endOfSamples(movie)) > totalBytes) throw incomplete();
+  const isComplete = isWhole && hasMedia;
   // The movie's own length is that of the first fragment, and the others can't be looked at.
   const isUnknown =
     totalBytes === Infinity &&
@@ -209,11 +202,10 @@ function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Med
   return {
     ...nothing,
     probe,
-    original: isComplete && isPlayable ? 'mp4' : null,
-    audioFile: isComplete && hasOnlyAudio(movie) ? 'm4a' : null,
-    audioLength:
-      (isComplete && !isJoined ? audioLength(movie, isIndexed ? index : undefined) : undefined) ?? null,
-    correctedLength: isJoined || isUnknown ? { seconds: null } : null,
+    original: isComplete && isMp4 && isPlayable ? 'mp4' : null,
+    audioFile: isComplete && isMp4 && hasOnlyAudio(movie) ? 'm4a' : null,
+    audioLength: (isComplete ? audioLength(movie, isIndexed ? index : undefined) : undefined) ?? null,
+    correctedLength: isUnknown ? { seconds: null } : null,
   };
 }
 
@@ -228,14 +220,26 @@ function isFragmented(movie: Buffer): boolean {
   return childBoxes(movie).some(({ type }) => type === 'mvex');
 }
 
-function readOther(file: PartialFile): MediaHead {
+/** @param totalBytes null if only the beginning can be read */
+function readOther(file: PartialFile, totalBytes: number | null): MediaHead {
   const start = file.read(0, 12);
   const name = start.toString('latin1', 0, 4);
   if (name === 'OggS') return { ...nothing, audioFile: readOgg(file) };
   if (name === 'fLaC') return { ...nothing, audioFile: 'flac' };
   if (name === 'RIFF' && start.toString('latin1', 8, 12) === 'WAVE') return { ...nothing, audioFile: 'wav' };
-  if (start.readUInt32BE(0) === ebmlId) return { ...nothing, audioFile: isWebmAudio(file) ? 'webm' : null };
-  return readMp3(file);
+  if (isAviWithoutSizes(start)) return { ...nothing, correctedLength: { seconds: null } };
+  if (start.readUInt32BE(0) === ebmlId) {
+    const correctedLength = totalBytes === null ? null : matroskaLength(file, totalBytes);
+    return { ...nothing, audioFile: isWebmAudio(file) ? 'webm' : null, correctedLength };
+  }
+  const correctedLength = totalBytes === null ? null : measuredLength(file, totalBytes);
+  return { ...readMp3(file), correctedLength };
+}
+
+/** Its writer couldn't go back to fill in sizes and lengths. */
+function isAviWithoutSizes(start: Buffer): boolean {
+  const isAvi = start.toString('latin1', 0, 4) === 'RIFF' && start.toString('latin1', 8, 12) === 'AVI ';
+  return isAvi && [0, 0xffff_ffff].includes(start.readUInt32LE(4));
 }
 
 function readMp3(file: PartialFile): MediaHead {

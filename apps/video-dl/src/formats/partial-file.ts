@@ -21,12 +21,6 @@ export class MissingBytes extends Error {
   }
 }
 
-/** Bytes of a file and where they are in it. */
-export interface Sample {
-  readonly offset: number;
-  readonly bytes: Buffer;
-}
-
 const sampleBytes = 128 * 1024;
 
 /** Read after an index, to see what follows it without another request. */
@@ -70,7 +64,7 @@ export class PartialFile {
   }
 
   /** Evenly spaced parts of a span, which cover all of it if it is short. @throws MissingBytes */
-  samples(start: number, end: number, count: number): Sample[] {
+  samples(start: number, end: number, count: number): Buffer[] {
     const stepBytes = Math.max(sampleBytes, Math.floor((end - start - sampleBytes) / (count - 1)));
     const parts = Array.from({ length: count }, (_, index) =>
       // The last one ends where the span ends.
@@ -80,8 +74,7 @@ export class PartialFile {
     )
       .filter((offset) => offset < end)
       .map((offset) => ({ offset, bytes: Math.min(sampleBytes, end - offset) }));
-    const read = this.readAll(parts);
-    return parts.map(({ offset }, index) => ({ offset, bytes: read[index] ?? Buffer.alloc(0) }));
+    return this.readAll(parts);
   }
 
   /** Requests missing parts at once, so that a slow server is waited for once. @throws MissingBytes */

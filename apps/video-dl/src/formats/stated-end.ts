@@ -34,36 +34,6 @@ const avi = riff(
   (header) => header.toString('latin1', 0, 4) === 'LIST' && header.toString('latin1', 8, 12) === 'movi',
 );
 
-/** Sony Wave64: names are GUIDs, and sizes include the header. */
-const w64: Layout = {
-  firstChunkAt: 40,
-  headerBytes: 24,
-  chunkAt: (header) => {
-    const size = Number(header.readBigUInt64LE(16));
-    return { isMedia: header.toString('latin1', 0, 4) === 'data', bytes: size + (-size & 7) };
-  },
-};
-
-/** Advanced Systems Format: like Wave64. Live writers leave the size of an empty object. */
-const asf: Layout = {
-  firstChunkAt: 0,
-  headerBytes: 24,
-  chunkAt: (header) => ({
-    isMedia: header.readUInt32BE(0) === 0x3626b275,
-    bytes: Number(header.readBigUInt64LE(16)),
-  }),
-};
-
-/** Core Audio Format. A size of -1 means to the end of the file. */
-const caf: Layout = {
-  firstChunkAt: 8,
-  headerBytes: 12,
-  chunkAt: (header) => {
-    const size = Number(header.readBigInt64BE(4));
-    return { isMedia: header.toString('latin1', 0, 4) === 'data', bytes: size < 0 ? undefined : 12 + size };
-  },
-};
-
 const mp3 = (tagBytes: number): Layout => ({
   firstChunkAt: tagBytes,
   headerBytes: 64,
@@ -77,9 +47,6 @@ function layoutOf(start: Buffer): Layout | null {
   const [name, type] = [start.toString('latin1', 0, 4), start.toString('latin1', 8, 12)];
   if (name === 'RIFF' && type === 'WAVE') return wav;
   if (name === 'RIFF' && type === 'AVI ') return avi;
-  if (name === 'riff') return w64;
-  if (name === 'caff') return caf;
-  if (start.readUInt32BE(0) === 0x3026b275) return asf;
   const tagBytes = id3TagBytes(start);
   return tagBytes > 0 || start[0] === 0xff ? mp3(tagBytes) : null;
 }

@@ -4,6 +4,8 @@ export interface StructureCheck {
   readonly statedBytes?: number | undefined;
   /** Takes the next bytes. @throws DamagedMediaError when they aren't valid in such a file */
   push(bytes: Buffer): void;
+  /** @throws DamagedMediaError if a file can't end here */
+  end?(): void;
   /** Whether this many bytes may be skipped because they aren't checked. */
   canSkip(bytes: number): boolean;
   skip(bytes: number): void;

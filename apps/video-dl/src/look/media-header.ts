@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import type { MediaDefect, Probe } from '../formats/mp4/movie-summary.js';
+import type { Probe } from '../formats/mp4/movie-summary.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';
@@ -48,13 +48,7 @@ const statesLength = /^(?:mov|matroska|ogg|flac|wav|aiff)\b/u;
 function corrected(found: Probe, head: SourceHead | undefined): Probe {
   if (head === undefined || head.correctedLength === null) return found;
   const { seconds } = head.correctedLength;
-  return { ...found, durationSeconds: seconds, isExact: false, defect: defectOf(found, head) };
-}
-
-function defectOf({ formatName }: Probe, { totalBytes }: SourceHead): MediaDefect {
-  if (formatName === 'flac') return 'joined_flac';
-  // Joined fragments are found only in files of known size.
-  return formatName.startsWith('mov') && totalBytes !== null ? 'joined_fragments' : 'wrong_length';
+  return { ...found, durationSeconds: seconds, isExact: false, defect: 'wrong_length' };
 }
 
 /** What the header of one response says about a file that differs with each. @throws DomainError */

@@ -192,7 +192,6 @@ interface Streams {
 }
 
 function streamsFor(extraction: Extraction, target: Target, settings: PlanSettings): Streams {
-  if (extraction.mediaDefect === 'joined_fragments') throw joinedFragments();
   if (isMp4Target(target)) return mp4Streams(extraction, target, settings);
   return target === 'mp3' ? mp3Streams(extraction) : originalStreams(extraction);
 }
@@ -211,24 +210,9 @@ function isAudioFile({ source, hasVideo }: Format): boolean {
 }
 
 function mp3Streams(extraction: Extraction): Streams {
-  if (extraction.mediaDefect === 'joined_flac') throw joinedFlac();
   const format = audioFormat(extraction.selections.mp3);
   const audio = audioPlan(format, mp3AudioAction);
   return { formats: [format], tracks: ['audio'], container: 'mp3', video: null, audio };
-}
-
-function joinedFlac(): DomainError {
-  return new DomainError(
-    'no_media',
-    "This file consists of several FLAC files joined into one, which can't be converted completely. Request it unchanged with `fmt=original`.",
-  );
-}
-
-function joinedFragments(): DomainError {
-  return new DomainError(
-    'no_media',
-    'This file consists of several fragmented MP4 files joined into one, of which players show only a part. Ask its site for the separate files.',
-  );
 }
 
 /** @throws DomainError `no_media` */

@@ -1,14 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import { FileStructure } from '../formats/file-structure.js';
 import { DamagedMediaError } from '../formats/structure-check.js';
-import {
-  isFlvWithoutLength,
-  isSearched,
-  searchedBytes,
-  untrueLengths,
-  withoutFields,
-  type Field,
-} from '../formats/untrue-lengths.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
@@ -18,7 +10,7 @@ import type { TransferContext } from '../upstream/media-source.js';
 import type { TrackChanges } from '../formats/joiner.js';
 import { damaged } from '../formats/rejection.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
-import { TransportFile } from '../formats/mpeg-ts/file.js';
+import { detectedBytes, transportSync, TransportFile } from '../formats/mpeg-ts/file.js';
 
 /** The part of the file being read; `size` is null if its server doesn't state it. */
 interface Place {
@@ -37,8 +29,6 @@ export class FileResource implements Resource {
   readonly #context: TransferContext;
   /** Checks everything read from the file, by any reader. */
   readonly #structure = new FileStructure();
-  /** Lengths to hide from ffmpeg. */
-  #untrue: readonly Field[] = [];
   /** If it is one, known once its beginning was read. */
   #transport: TransportFile | null = null;
   /** How often a part was requested, keyed by its first byte. */
@@ -95,8 +85,7 @@ export class FileResource implements Resource {
       return;
     }
     const isToEnd = end === null || end === (size ?? 0) - 1;
-    const chunks = start === 0 ? withBeginning(transfer.chunks()) : transfer.chunks();
-    const checked = this.#checked(chunks, { start, size, isToEnd });
+    const checked = this.#checked(transfer.chunks(), { start, size, isToEnd });
     await writeAll(response, this.#withFirstPids(checked, start), signal);
   }
 
@@ -126,15 +115,20 @@ export class FileResource implements Resource {
   /** The tracks of a transport stream keep their first PIDs. */
   async *#withFirstPids(chunks: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer, void, void> {
     let read = start > 0 ? this.#transport?.reader(start) : undefined;
-    let isFirst = start === 0;
+    let beginning: Buffer | null = start > 0 ? null : Buffer.alloc(0);
     for await (const chunk of chunks) {
-      if (isFirst) {
-        this.#transport ??= TransportFile.from(chunk);
-        read = this.#transport?.reader(0);
-        isFirst = false;
+      if (beginning === null) {
+        yield read?.(chunk) ?? chunk;
+        continue;
       }
-      yield read?.(chunk) ?? chunk;
+      beginning = Buffer.concat([beginning, chunk]);
+      if (beginning[0] === transportSync && beginning.length < detectedBytes) continue;
+      this.#transport ??= TransportFile.from(beginning);
+      read = this.#transport?.reader(0);
+      yield read?.(beginning) ?? beginning;
+      beginning = null;
     }
+    if (beginning !== null) yield beginning;
     if (read !== undefined) yield read(null);
   }
 
@@ -146,13 +140,9 @@ export class FileResource implements Resource {
     let offset = start;
     try {
       for await (const chunk of chunks) {
-        if (offset === 0 && size !== null) {
-          this.#untrue = untrueLengths(chunk, size);
-          this.#structure.statesNoLength = isFlvWithoutLength(chunk, this.#untrue);
-        }
         this.#structure.read(offset, chunk);
         if (size !== null) this.#structure.endsAt(size);
-        yield withoutFields(chunk, offset, this.#untrue);
+        yield chunk;
         offset += chunk.length;
       }
       if (isToEnd) this.#structure.endsAt(offset);
@@ -173,20 +163,4 @@ function damagedFile({ message }: Pick<DamagedMediaError, 'message'>, size: numb
   if (size === null) return faultFrom(damaged(message));
   const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
   return new TransferFault(new DomainError('no_media', detail), 'none');
-}
-
-/** The same bytes, with at least `searchedBytes` in the first chunk. */
-async function* withBeginning(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
-  let beginning: Buffer | null = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    if (beginning === null) {
-      yield chunk;
-      continue;
-    }
-    beginning = Buffer.concat([beginning, chunk]);
-    if (beginning.length < searchedBytes && isSearched(beginning[0])) continue;
-    yield beginning;
-    beginning = null;
-  }
-  if (beginning !== null && beginning.length > 0) yield beginning;
 }

@@ -48,9 +48,6 @@ const ownParts: Partial<Record<string, readonly string[]>> = {
   'later.ts': [...bars(), ...tone(48_000), ...h264, '-output_ts_offset', '3'],
   'usual.aac': tone(48_000),
   'stereo.aac': [...tone(44_100), '-ac', '2'],
-  'usual.flv': [...bars(), ...tone(44_100), ...h264],
-  'larger.flv': [...bars('320x180'), ...tone(44_100), ...h264],
-  'stereo.flv': [...bars(), ...tone(22_050), ...h264, '-ac', '2'],
   'silent.mpg': [...bars('160x90', 8), '-c:v', 'mpeg2video'],
   'usual.mpg': [...bars(), ...tone(48_000), '-c:v', 'mpeg2video'],
   ...Object.fromEntries(
@@ -72,36 +69,13 @@ async function partOf(name: string): Promise<Buffer> {
 async function joined(name: string, ...parts: string[]): Promise<string> {
   const path = join(folder, name);
   const files = await Promise.all(parts.map(partOf));
-  await writeFile(path, name.endsWith('.flv') ? joinedFlv(files) : Buffer.concat(files));
+  await writeFile(path, Buffer.concat(files));
   site.on(`/joined/${name}`, (request, response) => sendFile(request, response, path, 'video/mp2t'));
   return `${site.url}/joined/${name}`;
 }
 
 const stream = async (url: string, path: string, query = ''): Promise<Received> =>
   receive(`${service.url}/api/${path}?url=${encodeURIComponent(url)}${query}`);
-
-async function secondsOf({ body }: Received, name: string): Promise<number[]> {
-  const path = join(folder, name);
-  await writeFile(path, body);
-  return (await inspect(path)).streams.map(({ duration }) => duration ?? NaN);
-}
-
-/** Their tags, each file's after the times of the one before. */
-function joinedFlv(files: readonly Buffer[]): Buffer {
-  const parts = [files[0]?.subarray(0, 13) ?? Buffer.alloc(0)];
-  let start = 0;
-  for (const file of files) {
-    let last = 0;
-    for (let at = 13; at + 11 <= file.length; at += 15 + file.readUIntBE(at + 1, 3)) {
-      const tag = Buffer.from(file.subarray(at, at + 15 + file.readUIntBE(at + 1, 3)));
-      last = tag.readUIntBE(4, 3);
-      tag.writeUIntBE(start + last, 4, 3);
-      if (tag[0] !== 18) parts.push(tag);
-    }
-    start += last + 40;
-  }
-  return Buffer.concat(parts);
-}
 
 /** Serves a playlist of the parts. Each part has its own clock. */
 async function playlist(name: string, ...parts: string[]): Promise<string> {
@@ -262,18 +236,6 @@ it('a video that is stated and has no frames is an error that offers the MP3', a
   expect(await stream(url, 'stream')).toMatchObject({ status: 200, complete: true });
 });
 
-it.each([
-  ['rate.flv', 'stereo.flv', 150],
-  ['size.flv', 'larger.flv', 150],
-])('%s, whose second part has other parameters, is encoded', async (name, second, count) => {
-  const received = await streamAgain(await joined(name, 'usual.flv', second), 'stream/video');
-  expect(received).toMatchObject({ status: 200, complete: true });
-  const { seconds, frames, errors } = await decoded(received, `${name}.mp4`);
-  expect(errors).toBe('');
-  expect(frames).toBe(count);
-  expect(Math.abs(seconds - 6)).toBeLessThan(0.2);
-});
-
 it('ADTS with two sample rates is whole as an MP3, and never copied', async () => {
   const url = await joined('rate.aac', 'usual.aac', 'stereo.aac');
   const mp3 = await streamAgain(url, 'stream');
@@ -281,24 +243,6 @@ it('ADTS with two sample rates is whole as an MP3, and never copied', async () =
   expect(Math.abs((await decoded(mp3, 'rate.mp3')).seconds - 6)).toBeLessThan(0.2);
   const original = await stream(url, 'stream', '&fmt=original');
   expectNotWhole(original);
-});
-
-it.each([
-  ['stream.ts', 'stream/video', ['front.ts', 'front.ts'], 8],
-  ['chain.ogg', 'stream', ['sound.ogg', 'sound.ogg'], 8],
-] as const)('%s has an unknown length, and all of its media', async (name, path, parts, seconds) => {
-  const url = await joined(name, ...parts);
-  expect(await service.info(url)).toMatchObject({ status: 200, body: { duration: null } });
-  const received = await stream(url, path);
-  expect(received).toMatchObject({ status: 200, complete: true });
-  expect(received.headers).not.toHaveProperty('x-content-duration');
-  const tracks = await secondsOf(received, path === 'stream' ? 'result.mp3' : 'result.mp4');
-  expect(tracks).toHaveLength(path === 'stream' ? 1 : 2);
-  for (const track of tracks) expect(Math.abs(track - seconds)).toBeLessThan(0.3);
-});
-
-it('a transport stream whose clock jumps has an unknown length', async () => {
-  expect(await service.info(`${site.url}/media/jump.ts`)).toMatchObject({ body: { duration: null } });
 });
 
 it('joined MP3 files have the length of both', async () => {
@@ -309,29 +253,4 @@ it('joined MP3 files have the length of both', async () => {
   expect(received).toMatchObject({ status: 200, complete: true });
   expect(received.headers['x-content-duration']).toBe(String(body['duration']));
   expect(received.body.length).toBe((await readFile(join(folder, 'both.mp3'))).length);
-});
-
-it('joined FLAC files are not converted, but sent unchanged as original audio', async () => {
-  const url = await joined('both.flac', 'sound.flac', 'sound.flac');
-  expect(await service.info(url)).toMatchObject({ status: 200, body: { duration: null, downloads: [] } });
-  const mp3 = await stream(url, 'stream');
-  expect(mp3.status).toBe(422);
-  expect(JSON.parse(mp3.body.toString())).toMatchObject({ code: 'no_media', retryable: false });
-  const original = await stream(url, 'stream', '&fmt=original');
-  expect(original).toMatchObject({ status: 200, complete: true });
-  expect(original.body.length).toBe((await readFile(join(folder, 'both.flac'))).length);
-});
-
-it.each([
-  ['fragments.mp4', { status: 200, body: { duration: null, downloads: [] } }],
-  // ffprobe reads it and meets the second part.
-  ['fragments.m4a', { status: 422, body: { code: 'no_media', retryable: false } }],
-] as const)('joined %s are rejected before the first byte', async (name, info) => {
-  const url = await joined(`both-${name}`, name, name);
-  expect(await service.info(url)).toMatchObject(info);
-  for (const path of ['stream', 'stream/video']) {
-    const { status, body } = await stream(url, path);
-    expect(status).toBe(422);
-    expect(JSON.parse(body.toString())).toMatchObject({ code: 'no_media', retryable: false });
-  }
 });

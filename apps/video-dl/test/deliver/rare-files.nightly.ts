@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { made, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { inspect } from '../media/support/inspect.js';
 import { startService, type TestService } from '../support/service.js';
-import { expectNotWhole, receive, type Received } from './support/receive.js';
+import { receive, type Received } from './support/receive.js';
 
 /** Files that ffmpeg reads, but does not write, and some that other programs write in their own way. */
 
@@ -123,8 +123,6 @@ it('TAK that is damaged is rejected permanently', async () => {
   expect(JSON.parse(body.toString())).toMatchObject({ code: 'no_media', retryable: false });
 });
 
-const copy = ['-map', '0', '-c', 'copy'];
-
 async function expectWhole(
   url: string,
   expected: { duration: number; tracks: readonly number[] },
@@ -139,13 +137,6 @@ async function expectWhole(
   for (const [index, track] of tracks.entries())
     expect(Math.abs(track - (expected.tracks[index] ?? 0))).toBeLessThan(0.3);
 }
-
-it('an FLV whose last tag has an early time is as long as its media', async () => {
-  const bytes = Buffer.from(await readFile(await media('film.flv')));
-  const lastTag = bytes.length - 4 - bytes.readUInt32BE(bytes.length - 4);
-  bytes.writeUIntBE(20, lastTag + 4, 3);
-  await expectWhole(await served('early.flv', bytes), { duration: 4, tracks: [4, 4] });
-});
 
 it('Matroska whose audio starts before zero is as long as its media', async () => {
   const source = await media('front.mp4');
@@ -271,21 +262,6 @@ it('an ASF whose video has times 1000 hours after its audio is converted', async
   // GStreamer states the true length, in units of 100 ns, after 3.1 s that players buffer.
   bytes.writeBigUInt64LE(71_000_000n, properties + 64);
   await expectWhole(await served('far.asf', bytes), { duration: 4, tracks: [4, 4] });
-});
-
-it('joined fragments that are too long to be found in samples are never sent as a whole', async () => {
-  const path = await made('long-fragments.mp4', {
-    args: [
-      ...['-i', await media('long.mp4'), ...copy, '-frag_duration', '9000000'],
-      ...['-movflags', '+empty_moov+default_base_moof', 'long-fragments.mp4'],
-    ],
-  });
-  const part = await readFile(path);
-  // Fragments are where no sample is.
-  const url = await served('long-joined.mp4', Buffer.concat([part, part]));
-  for (const where of ['stream', 'stream/video']) {
-    expectNotWhole(await stream(url, where));
-  }
 });
 
 /** From the n-th sequence header on, as recorders cut. */

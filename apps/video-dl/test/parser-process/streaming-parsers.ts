@@ -3,7 +3,6 @@ import { makeBox } from '../../src/formats/mp4/box.js';
 import { OggCover } from '../../src/formats/ogg/cover.js';
 import { FragmentRewriter } from '../../src/formats/mp4/remux/fragment-rewriter.js';
 import { FragmentedMp4 } from '../../src/formats/mp4/fragmented-mp4.js';
-import { searchedBytes, untrueLengths } from '../../src/formats/untrue-lengths.js';
 import { FileStructure } from '../../src/formats/file-structure.js';
 import { joinerFor } from '../../src/formats/joiner-for.js';
 import { TransportFile } from '../../src/formats/mpeg-ts/file.js';
@@ -97,12 +96,6 @@ const fragmentInputs = (bytes: number) => ({
 const element = Buffer.from('ec80', 'hex');
 const matroska = Buffer.from('1a45dfa3801853806701ffffffffffffff', 'hex');
 const cluster = Buffer.from('1f43b67501ffffffffffffff', 'hex');
-const streamedAvi = Buffer.from('RIFF\xff\xff\xff\xffAVI LIST\0\0\0\0movi', 'latin1');
-const flv = Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0', 'latin1');
-const flvConfiguration = Buffer.concat([
-  Buffer.from('\x09\0\x10\0\0\0\0\0\0\0\0\x17\0', 'latin1'),
-  Buffer.alloc(4096 + 2),
-]);
 const tables = Buffer.concat([packet.programs(1), packet.map(1)]);
 
 export const streamingParsers: readonly StreamingParser[] = [
@@ -195,7 +188,7 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'the output of ffmpeg as MP4',
-    files: ['formats/mp4/fragmented-mp4.ts', 'formats/mp4/fragment-clock.ts', 'formats/mp4/frame-pace.ts'],
+    files: ['formats/mp4/fragmented-mp4.ts', 'formats/mp4/fragment-clock.ts'],
     start: () => {
       const output = new FragmentedMp4(() => 12);
       output.push(Buffer.concat([movie(), fragment()]));
@@ -238,12 +231,9 @@ export const streamingParsers: readonly StreamingParser[] = [
       'formats/file-structure.ts',
       'formats/structure-check.ts',
       'formats/mpeg-audio/frame-chain.ts',
-      'formats/flv/tags.ts',
       'formats/matroska/elements.ts',
       'formats/ogg/pages.ts',
-      'formats/avi/chunks.ts',
       'formats/mp4/top-level-boxes.ts',
-      'formats/musepack/packets.ts',
       'formats/stated-end.ts',
     ],
     start: fileStructure(),
@@ -265,29 +255,7 @@ export const streamingParsers: readonly StreamingParser[] = [
       'Matroska padded with zeros': () => Buffer.concat([matroska, Buffer.alloc(inputBytes)]),
       'Ogg pages of nothing': () => many(checksummedPage()),
       'Ogg padded with zeros': () => Buffer.concat([checksummedPage(), Buffer.alloc(inputBytes)]),
-      'AVI chunks of nothing': after(streamedAvi, Buffer.from('00dc\0\0\0\0', 'latin1')),
-      'Musepack packets of nothing': after(Buffer.from('MPCK'), Buffer.from('AP\x03', 'latin1')),
-      'Musepack numbers without an end': after(Buffer.from('MPCKAP'), Buffer.of(0xff)),
       'WAV chunks of nothing': after(Buffer.from('RIFF\0\0\0\0WAVE'), Buffer.from('junk\0\0\0\0', 'latin1')),
-      'ASF objects of nothing': after(
-        Buffer.from('3026b2758e66cf11a6d900aa0062ce6c1800000000000000', 'hex'),
-        Buffer.from('9107dcb7b7a9cf118ee600c00c2053651800000000000000', 'hex'),
-      ),
-      'FLV tags of nothing': after(flv, Buffer.concat([Buffer.of(8), Buffer.alloc(14)])),
-      'FLV configurations': after(flv, flvConfiguration),
-      'AVI lists in lists': () => many(Buffer.from('LIST\0\0\0\0rec ', 'latin1')),
-    },
-  },
-  {
-    name: 'the beginning of a file that states its length',
-    files: ['formats/untrue-lengths.ts'],
-    start: () => (chunk) => untrueLengths(chunk.subarray(0, searchedBytes), chunk.length),
-    inputs: {
-      'an AVI of stream headers': after(streamedAvi, Buffer.from('strh')),
-      'an FLV of names': after(
-        Buffer.from('FLV\x01\x05\0\0\0\x09\0\0\0\0\x12', 'latin1'),
-        Buffer.from('\0\x08filesize', 'latin1'),
-      ),
     },
   },
 ];

@@ -113,41 +113,13 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of the lengths of files',
-    files: [
-      ...['formats/corrected-length.ts', 'formats/matroska/length.ts'],
-      ...['formats/sampled-clocks.ts', 'formats/partial-file.ts'],
-      ...['formats/avi/length.ts', 'formats/flv/length.ts'],
-    ],
+    files: ['formats/mpeg-audio/measured-length.ts', 'formats/matroska/length.ts', 'formats/partial-file.ts'],
     parse: (input) => readHead([{ offset: 0, bytes: input, isEnd: true }], input.length),
     inputs: {
       'frames of four bytes': (bytes) => repeated(Buffer.from('fff31000', 'hex'), bytes),
       'first bytes of ADTS': (bytes) => Buffer.concat([adts(), adts(), adts(), Buffer.alloc(bytes, 0xff)]),
-      'names of pages': (bytes) => repeated(Buffer.from('OggS\0\0\0\0'), bytes),
-      'first bytes of FLAC frames': (bytes) =>
-        Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(60, 1), repeated(Buffer.from([0xff, 0xf8]), bytes)]),
-      'packets with a clock': (bytes) => {
-        const clock = Buffer.alloc(188);
-        clock.set([0x47, 1, 0, 0x20, 183, 0x10]);
-        return repeated(clock, bytes);
-      },
-      'an index of empty chunks': (bytes) => {
-        const index = Buffer.alloc(8);
-        index.write('idx1');
-        index.writeUInt32LE(bytes - (bytes % 16), 4);
-        const streams = repeated(Buffer.concat([Buffer.from('strh'), Buffer.alloc(52, 1)]), 6000);
-        const media = Buffer.from('LIST\x04\0\0\0movi');
-        const entries = repeated(Buffer.from(`01wb${'\0'.repeat(12)}`), bytes - (bytes % 16));
-        return Buffer.concat([Buffer.from('RIFF\x01\0\0\0AVI '), streams, media, index, entries]);
-      },
-      'tags of FLV': (bytes) =>
-        Buffer.concat([
-          Buffer.from('464c5601050000000900000000', 'hex'),
-          repeated(Buffer.from('0900000000000000000000' + '0000000b', 'hex'), bytes),
-        ]),
       'blocks of Matroska': (bytes) => matroska(repeated(Buffer.from('a38400000000', 'hex'), bytes)),
       'durations of Matroska': (bytes) => matroska(repeated(Buffer.from('9b80', 'hex'), bytes)),
-      'names of fragments': (bytes) =>
-        Buffer.concat([movie(), repeated(Buffer.from('\0\0\u0020\0moof', 'latin1'), bytes)]),
       'fragments of nothing': (bytes) => Buffer.concat([movie(), repeated(emptyFragment(), bytes)]),
     },
   },

@@ -1,5 +1,4 @@
 import { Mp4FormatError, readBoxHeader, type BoxHeader } from './box.js';
-import { FramePace } from './frame-pace.js';
 import type { Mp4Track } from './movie-header.js';
 
 const flag = {
@@ -42,8 +41,6 @@ interface TrackState {
   gap: number;
   longest: number;
   samples: number;
-  /** Null for video, whose frames may last any time. */
-  readonly pace: FramePace | null;
 }
 
 /** `tfhd` and `tfdt` in their longest form. */
@@ -90,7 +87,6 @@ export class FragmentClock {
         gap: 0,
         longest: 0,
         samples: 0,
-        pace: track.handler === 'soun' ? new FramePace() : null,
       });
   }
 
@@ -104,14 +100,6 @@ export class FragmentClock {
       longestSeconds: longest / track.timescale,
       samples,
     }));
-  }
-
-  /** Duration of audio frames at another sample rate than at the beginning of their track. */
-  get changedAudioSeconds(): number {
-    let seconds = 0;
-    for (const { track, pace } of this.#tracks.values())
-      if (pace !== null) seconds = Math.max(seconds, pace.changed / track.timescale);
-    return seconds;
   }
 
   /** Starts a fragment. @param bytes size of the content of its moof box */
@@ -243,7 +231,6 @@ function addEqualSamples(state: TrackState, samples: number, duration: number): 
   state.decodeTime += samples * duration;
   state.longest = Math.max(state.longest, duration);
   state.samples += samples;
-  state.pace?.add(duration, samples);
 }
 
 interface Samples {
@@ -272,7 +259,6 @@ function addSamples(
     if (duration > longest) state.gap += duration;
     if (duration > state.longest) state.longest = duration;
     state.decodeTime += duration;
-    state.pace?.add(duration, 1);
   }
   state.samples += count;
 }

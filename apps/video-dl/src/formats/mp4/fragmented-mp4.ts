@@ -36,11 +36,6 @@ export class FragmentedMp4 {
     return this.#clock?.progress ?? [];
   }
 
-  /** Duration of audio frames at another sample rate than at the beginning of their track. */
-  get changedAudioSeconds(): number {
-    return this.#clock?.changedAudioSeconds ?? 0;
-  }
-
   /** Whether all boxes seen so far are complete. */
   get complete(): boolean {
     return this.#boxes.isBetweenBoxes;

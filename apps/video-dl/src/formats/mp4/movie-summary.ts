@@ -49,8 +49,8 @@ export function mainAudioTrack(streams: readonly ProbedStream[]): number {
   );
 }
 
-/** The file states a wrong length, or consists of joined files of a format that ffmpeg can't decode completely. */
-export const mediaDefects = ['wrong_length', 'joined_flac', 'joined_fragments'] as const;
+/** The file states a wrong length. */
+export const mediaDefects = ['wrong_length'] as const;
 export type MediaDefect = (typeof mediaDefects)[number];
 
 export interface Probe {
@@ -181,18 +181,6 @@ function readDuration({ bytes }: Box): number | null {
   const duration = isLong ? Number(bytes.readBigUInt64BE(32)) : bytes.readUInt32BE(24);
   const isUnknown = duration === 0 || duration >= (isLong ? 2 ** 64 - 2048 : 2 ** 32 - 1);
   return isUnknown || timescale === 0 ? null : duration / timescale;
-}
-
-/** How long a fragmented movie is, as far as its header states: maybe only its first fragment. 0 if it doesn't. */
-export function statedSeconds(moov: Buffer): number {
-  const movie = { type: 'moov', bytes: moov, headerSize: 8 };
-  const header = findBox(movie, 'mvhd');
-  const all = findBox(movie, 'mvex', 'mehd')?.bytes;
-  if (header === undefined) return 0;
-  const timescale = header.bytes.readUInt32BE(header.bytes.readUInt8(8) === 1 ? 28 : 20);
-  const isLong = all?.readUInt8(8) === 1;
-  const units = all && (isLong ? Number(all.readBigUInt64BE(12)) : all.readUInt32BE(12));
-  return Math.max(readDuration(header) ?? 0, timescale === 0 ? 0 : (units ?? 0) / timescale);
 }
 
 /** Displayed pixels: those of the sample entry, rotated by the track's matrix. */

@@ -9,6 +9,11 @@ const longestHeaderBytes = 16;
 export class Mp4Boxes extends UnitCheck {
   #hasFragments = false;
 
+  /** @throws DamagedMediaError if the file ends within a box */
+  end(): void {
+    if (this.left > 0) throw new DamagedMediaError('its end is missing');
+  }
+
   protected begin(bytes: Buffer, at: number): number | null {
     if (bytes.length - at < longestHeaderBytes) return null;
     const [size32, type] = [bytes.readUInt32BE(at), bytes.toString('latin1', at + 4, at + 8)];

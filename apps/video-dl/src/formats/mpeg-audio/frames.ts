@@ -156,20 +156,6 @@ export function apeTagBytes(bytes: Buffer): number {
   return isHeader ? apeHeaderBytes + bytes.readUInt32LE(12) : apeHeaderBytes;
 }
 
-const id3v1Bytes = 128;
-/** Enough for the tags' own fields. */
-export const endTagFieldBytes = id3v1Bytes + apeHeaderBytes;
-
-/** Size of the APEv2 and ID3v1 tags at the end of a file. @param tail its last bytes */
-export function endTagBytes(tail: Buffer): number {
-  const id3At = tail.length - id3v1Bytes;
-  const id3Bytes = id3At >= 0 && tail.toString('latin1', id3At, id3At + 3) === 'TAG' ? id3v1Bytes : 0;
-  const footer = tail.subarray(0, tail.length - id3Bytes).subarray(-apeHeaderBytes);
-  if (footer.length < apeHeaderBytes || footer.toString('latin1', 0, 8) !== 'APETAGEX') return id3Bytes;
-  const hasHeader = (footer.readUInt32LE(20) & 0x8000_0000) !== 0;
-  return id3Bytes + footer.readUInt32LE(12) + (hasHeader ? apeHeaderBytes : 0);
-}
-
 /** Whether `audio` starts with this many consecutive frames of one sample rate. */
 export function startsWithFrames(audio: Buffer, frames: number): boolean {
   let offset = 0;

@@ -1,7 +1,8 @@
 import { damaged } from '../rejection.js';
 import { initialState, nullPid, packetSize, TransportTracks, type TransportState } from './tracks.js';
 
-const syncByte = 0x47;
+/** The first byte of each packet. */
+export const transportSync = 0x47;
 /** How packets follow each other: alone, after a timestamp (Blu-ray, AVCHD), or before a checksum. */
 const layouts = [
   { strideBytes: 188, leadBytes: 0 },
@@ -9,6 +10,8 @@ const layouts = [
   { strideBytes: 204, leadBytes: 0 },
 ] as const;
 const detectedPackets = 3;
+/** Enough to detect a transport stream. */
+export const detectedBytes = detectedPackets * 204;
 const maxStates = 10_000;
 
 /**
@@ -31,7 +34,7 @@ export class TransportFile {
   static from(head: Buffer): TransportFile | null {
     const layout = layouts.find(({ strideBytes, leadBytes }) =>
       Array.from({ length: detectedPackets }).every(
-        (_, index) => head[leadBytes + index * strideBytes] === syncByte,
+        (_, index) => head[leadBytes + index * strideBytes] === transportSync,
       ),
     );
     return layout === undefined ? null : new TransportFile(layout);
@@ -66,7 +69,7 @@ export class TransportFile {
     while (at + strideBytes <= bytes.length) {
       const start = at + leadBytes;
       // A damaged part, or a read that began within a packet.
-      if (bytes[start] !== syncByte) at += 1;
+      if (bytes[start] !== transportSync) at += 1;
       else {
         if (isKnown) this.#read(bytes, start, offset + at);
         this.#rename(bytes, start, isKnown);

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { mp4Arguments } from '../../../src/ffmpeg/arguments.js';
 import type { FfmpegInput, TrackPlan } from '../../../src/ffmpeg/arguments.js';
 import { makeBox, Mp4FormatError } from '../../../src/formats/mp4/box.js';
-import { FramePace } from '../../../src/formats/mp4/frame-pace.js';
 import { FragmentedMp4 } from '../../../src/formats/mp4/fragmented-mp4.js';
 import { FileServer } from '../../media/support/file-server.js';
 import { collect, inspect } from '../../media/support/inspect.js';
@@ -56,49 +55,6 @@ function walk(
   }
   return { output: Buffer.concat(output), mp4 };
 }
-
-describe('the pace of audio frames', () => {
-  const changed = (...durations: readonly (readonly [number, number])[]): number => {
-    const pace = new FramePace();
-    for (const [duration, count] of durations)
-      for (let index = 0; index < count; index += 1) pace.add(duration, 1);
-    return pace.changed;
-  };
-
-  it('shows a second part at another sample rate', () => {
-    expect(changed([1024, 640], [1114, 640])).toBe(640 * 1114);
-    expect(changed([1024, 640], [2048, 640])).toBe(640 * 2048);
-    expect(changed([1024, 640], [1114, 64], [1024, 640])).toBe(0);
-  });
-
-  it('is steady despite gaps, rounding to milliseconds and jitter', () => {
-    expect(changed([1024, 200], [48_000, 1], [1024, 200], [3072, 5], [1024, 200])).toBe(0);
-    expect(
-      changed(
-        ...Array.from(
-          { length: 300 },
-          () =>
-            [
-              [1008, 2],
-              [1056, 1],
-            ] as const,
-        ).flat(),
-      ),
-    ).toBe(0);
-    expect(
-      changed(
-        ...Array.from(
-          { length: 300 },
-          () =>
-            [
-              [10, 3],
-              [4500, 1],
-            ] as const,
-        ).flat(),
-      ),
-    ).toBe(0);
-  });
-});
 
 function boxTypes(bytes: Buffer): string[] {
   const types: string[] = [];

@@ -1,44 +1,10 @@
-import { matroskaIds } from './matroska/ebml.js';
-import {
-  apeTagBytes,
-  endTagBytes,
-  endTagFieldBytes,
-  id3TagBytes,
-  readMp3FrameHeader,
-  readXingHeader,
-  type XingHeader,
-} from './mpeg-audio/frames.js';
-import { readAdtsFrame } from './mpeg-audio/frame-chain.js';
-import { musepackSeconds } from './musepack/packets.js';
-import { aviLength } from './avi/length.js';
-import { flvLength } from './flv/length.js';
-import { matroskaLength, type CorrectedLength } from './matroska/length.js';
-import type { PartialFile } from './partial-file.js';
-import { clockOf } from './sampled-clocks.js';
+import type { CorrectedLength } from '../matroska/length.js';
+import type { PartialFile } from '../partial-file.js';
+import { readAdtsFrame } from './frame-chain.js';
+import { apeTagBytes, id3TagBytes, readMp3FrameHeader, readXingHeader, type XingHeader } from './frames.js';
 
 const samplesOfFrames = 9;
 const beginningBytes = 128 * 1024;
-
-/**
- * Reads a few places of a file whose container states no length, or one that can be wrong: joined
- * files state the length of the first or the last part.
- * @returns null if the stated length may be true
- * @throws MissingBytes
- */
-export function correctedLength(file: PartialFile, totalBytes: number): CorrectedLength | null {
-  const start = file.read(0, 512);
-  const musepack = musepackSeconds(start);
-  if (musepack !== undefined) return { seconds: musepack };
-  if (start.readUInt32BE(0) === matroskaIds.header) return matroskaLength(file, totalBytes);
-  const name = start.toString('latin1', 0, 12);
-  if (name.startsWith('FLV')) return flvLength(file, totalBytes);
-  if (name.startsWith('RIFF') && name.endsWith('AVI ')) return aviLength(file, totalBytes);
-  const clock = clockOf(start);
-  if (clock !== undefined) {
-    return clock.isSteady(file.samples(0, totalBytes, clock.samples)) ? null : { seconds: null };
-  }
-  return lengthOfFrames(file, totalBytes);
-}
 
 /** What a header may leave out: small tags at the end of a file. */
 const maxUnstated = { share: 0.01, bytes: 4096 };
@@ -47,26 +13,21 @@ const maxMeanRatio = 1.3;
 /** How much less than measured a header may state. A few samples say little about a variable bit rate. */
 const minStatedShare = { constant: 0.99, variable: 0.8 };
 
-/** The length of MP3 or ADTS frames, which state none, except in a header that programs copy without correcting it. */
-function lengthOfFrames(file: PartialFile, totalBytes: number): CorrectedLength | null {
-  const tagBytes = audioStart(file);
-  const tailAt = Math.max(tagBytes, totalBytes - endTagFieldBytes);
-  const [start, tail] = file.readAll([
-    { offset: tagBytes, bytes: beginningBytes },
-    { offset: tailAt, bytes: totalBytes - tailAt },
-  ]);
-  if (start === undefined || tail === undefined || !beginsWithFrames(start)) return null;
+/**
+ * The length of MP3 or ADTS frames, which state none, except in a header that programs copy without correcting it.
+ * Reads a few places of a file whose bit rate varies.
+ * @returns null if the stated length may be true
+ * @throws MissingBytes
+ */
+export function measuredLength(file: PartialFile, totalBytes: number): CorrectedLength | null {
+  const startsAt = audioStart(file);
+  const start = file.read(startsAt, beginningBytes);
+  if (!beginsWithFrames(start)) return null;
   const beginning = measureFrames([start]);
-  const behindBytes = Math.min(endTagBytes(tail), totalBytes - tagBytes);
-  const audioBytes = totalBytes - tagBytes - behindBytes;
-  const stated = readXingHeader(file.read(tagBytes, beginning.firstBytes));
-  if (isPlausible(beginning, stated, audioBytes)) {
-    // ffprobe counts tags at the end as audio.
-    if (behindBytes <= maxUnstated.bytes) return null;
-    if (stated !== undefined) return { seconds: stated.seconds };
-  }
-  const audioEnd = tagBytes + audioBytes;
-  const samples = file.samples(tagBytes, audioEnd, samplesOfFrames).map(({ bytes }) => bytes);
+  const stated = readXingHeader(file.read(startsAt, beginning.firstBytes));
+  const audioBytes = totalBytes - startsAt;
+  if (isPlausible(beginning, stated, audioBytes)) return null;
+  const samples = file.samples(startsAt, totalBytes, samplesOfFrames);
   const measured = measureFrames(samples);
   const sampledBytes = samples.reduce((sum, { length }) => sum + length, 0);
   const seconds = (measured.seconds / sampledBytes) * audioBytes;
