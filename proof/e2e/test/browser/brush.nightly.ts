@@ -102,7 +102,7 @@ const restore = (page: Page) => page.getByLabel('Restore').check();
 it('erases and restores what the mouse paints over; undone and redone strokes count as shown', async () => {
   await using work = await retouching();
   const { page, faults } = work;
-  await page.getByLabel('Size').fill('20');
+  await page.getByLabel('Size', { exact: true }).fill('20');
   await erase(page);
   await stroke(work, [50, 150], [150, 150]);
   await restore(page);
@@ -149,7 +149,7 @@ it('shows painted strokes at once, exactly as they are saved: as PNG, WebP, JPEG
   await page.mouse.up();
   expect((await saved(page)).pixel(100, 150)).toEqual(clear);
 
-  await page.getByRole('button', { name: 'Done' }).click();
+  await page.locator('#brush-done').click();
   const format = (name: string) => page.locator(`[name="format"][value="${name}"]`);
   const expectErased = async (erased: readonly number[]) => {
     const { pixel, width, height } = await saved(page);
@@ -174,7 +174,7 @@ it('paints at the pointer in a zoomed and moved image', async () => {
   await page.getByRole('button', { name: '100%' }).click();
   await page.locator('.comparison.is-zoomed').waitFor();
   await page.locator('#image-stage').evaluate((stage) => stage.scrollTo(300, 250));
-  await page.getByLabel('Size').fill('40');
+  await page.getByLabel('Size', { exact: true }).fill('40');
   await page.locator('#image-stage').evaluate((stage) => stage.scrollIntoView());
   await stroke(work, [500, 450], [550, 450]);
   await restore(page);
@@ -223,7 +223,7 @@ describe('other pointers', () => {
   it('a pen paints wider the harder it is pressed', async () => {
     await using work = await retouching();
     const { page, at } = work;
-    await page.getByLabel('Size').fill('60');
+    await page.getByLabel('Size', { exact: true }).fill('60');
     const session = await page.context().newCDPSession(page);
     const press = async (x: number, force: number) => {
       const [left, top] = await at(x, 150);
@@ -270,7 +270,7 @@ describe('other pointers', () => {
 it('is included in the crop and the shadow, and survives a reload', async () => {
   await using work = await retouching();
   const { page } = work;
-  await page.getByLabel('Size').fill('20');
+  await page.getByLabel('Size', { exact: true }).fill('20');
   await restore(page);
   await stroke(work, [300, 150]);
   await keptForReload(page, 'results');
