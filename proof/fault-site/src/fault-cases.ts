@@ -303,6 +303,7 @@ export const faultCases: readonly FaultCase[] = [
       '502 upstream_error',
     ),
     original: 'reset',
+    remuxed: 'reset',
   },
   // The header and the whole file agree; the response to the resumed request is the first that doesn't.
   {
