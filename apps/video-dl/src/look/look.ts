@@ -117,7 +117,7 @@ export function factsFrom(head: SourceHead): SourceFacts {
   return { head, streams: head.original === 'mp3' ? [mp3Stream] : (head.probe?.streams ?? null) };
 }
 
-export const mp3Stream: ProbedStream = {
+const mp3Stream: ProbedStream = {
   type: 'audio',
   codec: 'mp3',
   width: null,
