@@ -163,8 +163,6 @@ test('a flood of health requests is slowed down, and another client is not', asy
   await using gateway = await startGateway({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
   const ask = (client: string) => send(gateway, '/api/health', { headers: { 'x-forwarded-for': client } });
   const flood = Array.from({ length: 40 }, () => ask('203.0.113.7'));
-  await Promise.all(flood.slice(0, 20).map((each) => each.catch(() => undefined)));
-  // The bucket is full now: the next one waits behind the rest of the flood.
   const asked = ask('203.0.113.8');
   const first = await Promise.race([
     asked.then(() => 'other client'),

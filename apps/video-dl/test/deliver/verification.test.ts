@@ -28,7 +28,7 @@ const input = (
 ): ExpectedInput => ({
   input: { isJoined: false, statedSeconds: null, lengths: null, ...known },
   facts: {
-    format: 'mp4',
+    format: 'mov,mp4,m4a,3gp,3g2,mj2',
     durationSeconds,
     startSeconds: 0,
     guessed: false,

@@ -53,13 +53,17 @@ describe('the requests to a site', () => {
     await site.close();
   });
 
-  async function expectCost(request: () => Promise<{ readonly status: number }>, limit: Cost): Promise<void> {
+  async function expectCost(
+    request: () => Promise<{ readonly status: number }>,
+    limit: Cost,
+    slack = 1.5,
+  ): Promise<void> {
     [requests, bytes] = [0, 0];
     expect((await request()).status).toBe(200);
     const [maxRequests, kilobytes] = limit;
     expect(requests).toBeGreaterThan(0);
     expect(requests).toBeLessThanOrEqual(maxRequests);
-    expect(bytes).toBeLessThanOrEqual(1.5 * kilobytes * 1000);
+    expect(bytes).toBeLessThanOrEqual(slack * kilobytes * 1000);
   }
 
   it.each(ledger)('are no more than before for %s', async (name, info, stream, clip) => {
@@ -72,6 +76,7 @@ describe('the requests to a site', () => {
     };
     await expectCost(async () => service.info(url), info);
     await expectCost(download, stream);
-    await expectCost(async () => download({ start: '1.5', end: '2.5' }), clip);
+    // A range that is broken off costs what the buffers of both ends have taken by then.
+    await expectCost(async () => download({ start: '1.5', end: '2.5' }), clip, 4);
   });
 });

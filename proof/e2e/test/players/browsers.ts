@@ -38,7 +38,7 @@ const report = z.union([
 
 /** A player that opens a web page with the file. @param start starts the browser with an empty profile at a URL */
 function browser(
-  start: (url: string, profile: string) => { readonly kill: () => void } & PromiseLike<unknown>,
+  start: (url: string, profile: string) => { readonly pid?: number | undefined } & PromiseLike<unknown>,
 ): Program {
   return async (file) => {
     const profile = mkdtempSync(join(tmpdir(), 'media-services-player-'));
@@ -67,7 +67,8 @@ function browser(
       expect(result.end).toBeCloseTo(result.seconds, 0);
       return { seconds: result.seconds };
     } finally {
-      running.kill();
+      // The programs are scripts that start the browser.
+      if (running.pid !== undefined) process.kill(-running.pid, 'SIGKILL');
       await running;
       server.closeAllConnections();
       server.close();
@@ -93,7 +94,7 @@ function sendFile(range: string | undefined, file: string, res: ServerResponse):
 }
 
 const run = (program: string, args: readonly string[]) =>
-  execa(program, args, { reject: false, stdio: 'ignore', forceKillAfterDelay: 2000 });
+  execa(program, args, { reject: false, stdio: 'ignore', detached: true, cleanup: false });
 
 export const chromium = browser((url, profile) =>
   run(findBrowser() ?? 'chromium', [
