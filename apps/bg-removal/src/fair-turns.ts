@@ -12,7 +12,7 @@ export interface FairTurnsOptions {
  * Shares work between clients, in the order of `FairSlots`. A client may take another slot
  * while it holds fewer than are free (dynamic thresholds, Choudhury and Hahne, 1998). A single
  * client gets about half of all slots, and n greedy clients leave about one in n + 1 free, so a
- * new client always finds one. When all are held, whoever's images take longest makes room.
+ * new client always finds one. When all are held, the waiting client whose images take longest makes room.
  */
 export class FairTurns {
   readonly #slots: FairSlots;

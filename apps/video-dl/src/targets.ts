@@ -22,7 +22,7 @@ export function isMp4Target(target: Target): target is Mp4Target {
   return target in mp4ShortSides;
 }
 
-/** The next smaller MP4; undefined if there is none. */
+/** The next smaller MP4, or undefined for the smallest. */
 export function smallerTarget(target: Target): Mp4Target | undefined {
   return isMp4Target(target) ? mp4Targets[mp4Targets.indexOf(target) - 1] : undefined;
 }

@@ -44,7 +44,7 @@ export class Connection {
     return response;
   }
 
-  /** Reads a response's JSON; undefined if it is none. A connection that breaks meanwhile fails like any other. */
+  /** Reads a response's JSON. Returns undefined if the body isn't JSON. @throws if the connection breaks while reading */
   async json(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
     let text: string;
     try {

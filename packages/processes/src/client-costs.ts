@@ -3,9 +3,9 @@
  * ordinary page takes less than two seconds, one that needs JavaScript about four.
  */
 const levelLimitsMs = [2_000, 4_000, 15_000];
-/** Of whoever holds up everybody else. */
+/** The level of a client that holds up all others. */
 export const hogLevel = levelLimitsMs.length;
-/** Of a client that we know nothing about. */
+/** The level of a client without recent jobs. */
 export const unknownLevel = 1;
 /** How much the last job counts. */
 const weight = 0.25;

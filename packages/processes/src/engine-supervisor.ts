@@ -253,7 +253,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     });
   }
 
-  /** Whoever ranks worst leaves a full queue. */
+  /** Removes the worst-ranked client from a full queue. */
   #makeRoom(claims: Claims): void {
     const newcomer = [...claims].at(-1);
     if (newcomer === undefined || this.#queue.waiting <= this.#options.maxQueue) return;
@@ -281,7 +281,7 @@ export class EngineSupervisor<Job, Result, Ready> implements AsyncDisposable {
     this.#interruptIfDue();
   }
 
-  /** An engine is lent, not owned: whoever holds up others gives it back. */
+  /** An engine is lent, not owned: a job that holds up others gives it back. */
   #interruptIfDue(): void {
     clearTimeout(this.#checkTimer);
     if (this.#options.lendsEngines !== true || this.#queue.waiting === 0) return;

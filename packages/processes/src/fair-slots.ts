@@ -8,9 +8,9 @@ interface WaitingForSlot extends Waiting {
 interface FairSlotsOptions {
   /** Whether the client may take one more slot now. */
   readonly mayRun: (client: string, slots: FairSlots) => boolean;
-  /** How many may wait; absent: any number. */
+  /** How many may wait. No limit by default. */
   readonly maxWaiting?: number;
-  /** For whoever loses its place in a full queue. */
+  /** The error for a client that loses its place in a full queue. */
   readonly onFull?: () => Error;
 }
 
@@ -59,7 +59,7 @@ export class FairSlots {
   /**
    * Waits for a slot.
    * @returns a function that releases the slot; calling it again does nothing
-   * @throws the signal's reason if it aborts first; the error of `onFull` if somebody else takes its place
+   * @throws the signal's reason if it aborts first; the error of `onFull` if another client takes its place
    */
   async acquire(client: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();

@@ -6,7 +6,7 @@ interface Entry {
   readonly claims: Claims;
 }
 
-/** A queue before two engines, of which a client gets one; time passes on command. */
+/** A queue for two engines. A client gets one of them. Time passes on command. */
 class Bench {
   readonly queue = new FairQueue<Entry>((client, queue) => queue.runningOf(client) < 1);
   readonly running: (Running & { readonly name: string })[] = [];
@@ -93,7 +93,7 @@ test('nobody is interrupted while no one waits', () => {
   expect(bench.queue.toInterrupt(bench.running)).toBeUndefined();
 });
 
-test('a job is not interrupted in its first four seconds, nor for whoever has just come', () => {
+test('a job is not interrupted in its first four seconds, nor for a client that has just arrived', () => {
   bench.ask('a');
   bench.ask('b');
   bench.ask('newcomer');
@@ -110,7 +110,7 @@ test('clients whose pages always take long do not interrupt each other', () => {
   expect(bench.queue.toInterrupt(bench.running)).toBeUndefined();
 });
 
-test('whoever was interrupted makes way at once the next time', () => {
+test('a client that was interrupted makes way at once the next time', () => {
   for (const name of ['attacker 0', 'attacker 1']) {
     bench.ask(name);
     bench.end(name, 20_000);

@@ -16,7 +16,7 @@ export const infoQuery = z.strictObject({ ...pageParameters }).refine(endsAfterS
 type Info = z.output<typeof infoSchema>;
 type Download = Info['downloads'][number];
 
-/** The same for every response: the rest of an extraction's life would tell when somebody else asked for the page. */
+/** The same for every response: the rest of an extraction's life would reveal when another client asked for the page. */
 const maxAgeSeconds = 60;
 
 interface InfoContext {

@@ -10,7 +10,7 @@ const playlist = `#EXTM3U
 #EXT-X-ENDLIST
 `;
 
-/** The file with a `pssh` box (ISO 23001-7, 8.1) in front of its media, and nothing else that tells of encryption. */
+/** Adds a `pssh` box (ISO 23001-7, 8.1) in front of the media, the only sign of encryption in the file. */
 async function withKeySystem(name: string): Promise<Buffer> {
   const content = await readFile(await media(name));
   const pssh = Buffer.alloc(32);

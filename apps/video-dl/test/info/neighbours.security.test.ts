@@ -3,7 +3,7 @@ import { type Site, startSite } from '@media-services/fault-site';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
 
-/** The service behind a gateway that reports addresses and keys, with two engines, of which a client gets one. */
+/** The service behind a gateway that reports addresses and keys. It has two engines; a client gets one of them. */
 let service: TestService;
 let site: Site;
 let pages = 0;
@@ -93,7 +93,7 @@ it('two clients hold both engines, until a third one waits', async () => {
   await leave();
 });
 
-it('a page that somebody else waits for starts in the place of whoever joins', async () => {
+it('a page in the queue moves up to the place of a client that joins it', async () => {
   const hog: Client = { address: '203.0.113.50' };
   const leave = occupy(hog, hog);
   await engines({ active: 1, queueLength: 1 });

@@ -6,9 +6,9 @@ type Cost = readonly [requests: number, kilobytes: number];
 /**
  * What `/api/info` costs the site, then a stream, then a clip of one second. The figures may only fall.
  * The engine makes some of the requests of `/api/info`. How much a server sends of a response that is
- * broken off varies by times with the speed of the machine, up to the whole file, and so does how many segments
- * ffprobe is ahead of what it needs. So the requests are the exact figure. The kilobytes are the most of several
- * runs, of which a stream may take half as much again, and what breaks responses off four times as much.
+ * broken off depends on the speed of the machine, up to the whole file. So does how far ffprobe reads ahead.
+ * So only the number of requests is exact. The kilobytes are the most that we saw in several runs; a stream
+ * may take 1.5 times as many, a request that breaks off responses 4 times as many.
  */
 const ledger: readonly (readonly [media: string, info: Cost, stream: Cost, clip: Cost])[] = [
   ['long.mp4', [2, 4926], [1, 4926], [6, 29066]],
