@@ -155,7 +155,6 @@ function createHealth({ config, engine, pixels, pixelProcesses, rateLimiter }: A
     cacheMs: 0,
   });
   health.add('rateLimit', { check: () => Promise.resolve({ ...rateLimiter.status() }), cacheMs: 0 });
-  health.add('upload', { check: () => Promise.resolve(acceptedUploads(config)), cacheMs: 0 });
   return health;
 }
 
@@ -187,16 +186,6 @@ function imageHandlers(context: AppContext) {
     }),
     rateLimiter.refundIf(isRejectedBeforeWork),
   ];
-}
-
-/** The upload limits, which the web page shows to users. */
-function acceptedUploads({ IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGES_PER_MINUTE }: BgRemovalConfig) {
-  return {
-    status: 'ok' as const,
-    maxFileBytes: IMAGE_MAX_BYTES,
-    maxPixels: IMAGE_MAX_PIXELS,
-    imagesPerMinute: IMAGES_PER_MINUTE,
-  };
 }
 
 function rateRejection(

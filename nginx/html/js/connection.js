@@ -1,6 +1,6 @@
 /** @typedef {'video-dl' | 'bg-removal'} Service */
-/** @typedef {{ maxFileBytes?: number, maxPixels?: number, imagesPerMinute?: number }} UploadLimits */
-/** @typedef {{ status: string, checks?: { upload?: UploadLimits } }} Report */
+/** @typedef {{ imageMaxBytes?: number, imageMaxPixels?: number, imagesPerMinute?: number }} ImageLimits */
+/** @typedef {{ status: string, limits?: ImageLimits }} Report */
 /** @typedef {{ videoRequestsPerMinute: number, streamsPerClient: number }} Limits see njs/health.js; 0 means no limit */
 /** @typedef {{ status: string, services: Partial<Record<Service, Report>>, limits?: Limits }} Health */
 

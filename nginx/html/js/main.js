@@ -28,7 +28,7 @@ const ready = Promise.race([
 ]);
 const imageTool = new ImageTool(stage, queue, ready);
 connection.watch(() => {
-  const limits = connection.health?.services['bg-removal']?.checks?.upload;
+  const limits = connection.health?.services['bg-removal']?.limits;
   if (limits) imageTool.know(limits);
 });
 takeFiles((files) => void imageTool.open(files));

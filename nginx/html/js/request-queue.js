@@ -131,7 +131,7 @@ export class RequestQueue {
   }
 
   #learn(/** @type {import('./connection.js').Health | undefined} */ health) {
-    const { imagesPerMinute } = health?.services['bg-removal']?.checks?.upload ?? {};
+    const { imagesPerMinute } = health?.services['bg-removal']?.limits ?? {};
     if (imagesPerMinute !== undefined) this.#images = imagesPerMinute === 0 ? Infinity : imagesPerMinute;
     if (health?.limits === undefined) return;
     const { videoRequestsPerMinute: perMinute, streamsPerClient } = health.limits;

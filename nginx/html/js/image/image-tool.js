@@ -68,7 +68,7 @@ export class ImageTool {
   #items = [];
   /** @type {QueuedImage | undefined} */
   #shown;
-  /** @type {import('../connection.js').UploadLimits} */
+  /** @type {import('../connection.js').ImageLimits} */
   #limits = {};
   #countdown = 0;
 
@@ -109,10 +109,10 @@ export class ImageTool {
   }
 
   /** Sets the service's limits, which are shown and checked before sending. */
-  know(/** @type {import('../connection.js').UploadLimits} */ limits) {
+  know(/** @type {import('../connection.js').ImageLimits} */ limits) {
     this.#limits = limits;
-    if (limits.maxFileBytes === undefined) return;
-    const size = formatBytes(Math.floor(limits.maxFileBytes / 1e6) * 1e6, { isRound: true });
+    if (limits.imageMaxBytes === undefined) return;
+    const size = formatBytes(Math.floor(limits.imageMaxBytes / 1e6) * 1e6, { isRound: true });
     setText(byId('image-limits'), text('image.typesUpTo', { size }));
   }
 

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatSize } from '../format.js';
 import { text } from '../texts.js';
 
-/** @typedef {import('../connection.js').UploadLimits} Limits as far as they are known */
+/** @typedef {import('../connection.js').ImageLimits} Limits as far as they are known */
 /** @typedef {import('../problem.js').Problem} Problem */
 
 const jpegQuality = 0.92;
@@ -52,18 +52,18 @@ async function decoded(/** @type {File} */ file) {
  * @param {ImageBitmap} bitmap
  * @param {Limits} limits
  */
-async function converted(file, bitmap, { maxFileBytes = Infinity, maxPixels = Infinity }) {
+async function converted(file, bitmap, { imageMaxBytes = Infinity, imageMaxPixels = Infinity }) {
   // JPEG has no transparency; WebP keeps it.
   const type =
     file.type === 'image/jpeg' || /\.(jpe?g|hei[cf])$/i.test(file.name) ? 'image/jpeg' : 'image/webp';
   const pixels = bitmap.width * bitmap.height;
-  let scale = Math.min(1, Math.sqrt(maxPixels / pixels));
+  let scale = Math.min(1, Math.sqrt(imageMaxPixels / pixels));
   for (;;) {
     const [width, height] = [bitmap.width, bitmap.height].map((side) =>
       Math.max(1, Math.floor(side * scale)),
     );
     const blob = await drawn(bitmap, width, height, type);
-    if (blob.size <= maxFileBytes || width * height === 1) {
+    if (blob.size <= imageMaxBytes || width * height === 1) {
       const name = `${file.name.replace(/\.[^.]*$/, '')}.${type === 'image/jpeg' ? 'jpg' : 'webp'}`;
       const what = isAccepted(await typeOf(file)) ? 'image.madeSmaller' : 'image.converted';
       const size = formatSize(width, height);
@@ -161,7 +161,7 @@ async function typeOf(/** @type {File} */ file) {
  * @param {Limits} limits
  * @returns {Promise<Problem | undefined>}
  */
-async function problemWithFile(file, { maxFileBytes }) {
+async function problemWithFile(file, { imageMaxBytes }) {
   const { name } = file;
   if (file.size === 0) {
     return problem(text('file.empty'), text('file.emptyDetail', { name }), 'missing-file');
@@ -171,8 +171,8 @@ async function problemWithFile(file, { maxFileBytes }) {
     const detail = text('file.named', { name, advice: text(advice[type ?? ''] ?? 'file.convert') });
     return problem(titleForType(type), detail, 'unsupported-media-type');
   }
-  if (maxFileBytes !== undefined && file.size > maxFileBytes) {
-    const [size, limit] = [formatBytes(file.size), formatBytes(maxFileBytes)];
+  if (imageMaxBytes !== undefined && file.size > imageMaxBytes) {
+    const [size, limit] = [formatBytes(file.size), formatBytes(imageMaxBytes)];
     const detail = text('file.tooLargeDetail', { name, size, limit });
     return problem(text('file.tooLarge'), detail, 'file-too-large');
   }
@@ -184,11 +184,11 @@ function problemWithPixels(
   /** @type {string} */ name,
   /** @type {number} */ width,
   /** @type {number} */ height,
-  /** @type {Limits} */ { maxPixels },
+  /** @type {Limits} */ { imageMaxPixels },
 ) {
-  if (maxPixels === undefined || width * height <= maxPixels) return undefined;
+  if (imageMaxPixels === undefined || width * height <= imageMaxPixels) return undefined;
   const size = formatSize(width, height);
-  const [count, limit] = [formatCount(width * height), formatCount(maxPixels)];
+  const [count, limit] = [formatCount(width * height), formatCount(imageMaxPixels)];
   const detail = text('file.tooManyPixelsDetail', { name, size, count, limit });
   return problem(text('file.tooManyPixels'), detail, 'image-too-large');
 }

@@ -250,21 +250,21 @@ describe('several images', () => {
 });
 
 describe('an image that the service would reject', () => {
-  const limits = (upload: object): Handler => {
-    const health = { status: 'ok', services: { 'bg-removal': { status: 'ok', checks: { upload } } } };
+  const limits = (imageLimits: object): Handler => {
+    const health = { status: 'ok', services: { 'bg-removal': { status: 'ok', limits: imageLimits } } };
     return (_req, res) => sendJson(res, health);
   };
 
   /** Opens a file on a page with limits, and returns what the page sends instead. */
   async function sentInstead(
-    upload: object,
+    imageLimits: object,
     name: string,
     bytes: Buffer | ((page: Page) => Promise<Buffer>),
   ) {
     const sent: Buffer[] = [];
     const png = await rectangleCutOut();
     await using server = await startPageServer({
-      'api/health': limits(upload),
+      'api/health': limits(imageLimits),
       'api/remove-background': (req, res) => {
         req.on('data', (chunk: Buffer) => sent.push(chunk));
         req.on('end', () => res.writeHead(200, { 'Content-Type': 'image/png' }).end(png));
@@ -283,7 +283,7 @@ describe('an image that the service would reject', () => {
   }
 
   it('for its pixels is made smaller, with a note', async () => {
-    const { image, notes } = await sentInstead({ maxPixels: 1_000_000 }, 'photo.jpg', photo);
+    const { image, notes } = await sentInstead({ imageMaxPixels: 1_000_000 }, 'photo.jpg', photo);
     expect(image).toMatchObject({ format: 'jpeg', width: 1154, height: 866 });
     expect(notes).toContain('“photo.jpg” was made smaller: 1154 × 866');
   });
@@ -292,7 +292,7 @@ describe('an image that the service would reject', () => {
     let arrive = (): void => undefined;
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
     await using server = await startPageServer({
-      'api/health': (req, res) => void arrived.then(() => limits({ maxPixels: 100_000 })(req, res)),
+      'api/health': (req, res) => void arrived.then(() => limits({ imageMaxPixels: 100_000 })(req, res)),
     });
     await using reader = await visit(browser, '/', { url: server.url });
     const { page } = reader;
@@ -304,7 +304,7 @@ describe('an image that the service would reject', () => {
   });
 
   it('for its bytes is made smaller', async () => {
-    const { image } = await sentInstead({ maxFileBytes: 20_000 }, 'photo.jpg', photo);
+    const { image } = await sentInstead({ imageMaxBytes: 20_000 }, 'photo.jpg', photo);
     expect(image.format).toBe('jpeg');
     expect(image.width).toBeLessThan(1600);
   });
@@ -331,7 +331,7 @@ describe('an image that the service would reject', () => {
         }, colorSpace);
         return Buffer.from(bytes);
       };
-      const { file, image } = await sentInstead({ maxPixels: 10_000 }, 'red.jpg', red);
+      const { file, image } = await sentInstead({ imageMaxPixels: 10_000 }, 'red.jpg', red);
       expect(image).toMatchObject({ format: 'jpeg', width: 115, height: 86 });
       expect(redPrimaryOf(image.icc)).toBeCloseTo(redPrimary, 2);
       const [r = 0, g = 255, b = 255] = await sharp(file, { ignoreIcc: true }).raw().toBuffer();
@@ -486,8 +486,8 @@ describe('a problem with an image is explained:', () => {
 
   it('an unusable file, or several, without an upload and without losing earlier results', async () => {
     const png = await rectangleCutOut();
-    const upload = { maxFileBytes: 15 * 1024 * 1024 };
-    const bgRemoval = { status: 'ok', checks: { upload } };
+    const limits = { imageMaxBytes: 15 * 1024 * 1024 };
+    const bgRemoval = { status: 'ok', limits };
     await using server = await startPageServer({
       'api/health': (_req, res) => sendJson(res, { status: 'ok', services: { 'bg-removal': bgRemoval } }),
       'api/remove-background': (req, res) => {

@@ -93,8 +93,8 @@ const film = infoWith(
   },
 );
 const health: Handler = (_req, res) => {
-  const upload = { maxFileBytes: 15 * 1024 * 1024, maxPixels: 50e6, imagesPerMinute: 5 };
-  const services = { 'video-dl': { status: 'ok' }, 'bg-removal': { status: 'ok', checks: { upload } } };
+  const limits = { imageMaxBytes: 15 * 1024 * 1024, imageMaxPixels: 50e6, imagesPerMinute: 5 };
+  const services = { 'video-dl': { status: 'ok' }, 'bg-removal': { status: 'ok', limits } };
   sendJson(res, { status: 'ok', services });
 };
 const half: Handler = (req, res) => {

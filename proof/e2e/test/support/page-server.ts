@@ -72,7 +72,7 @@ export function sendJson(res: ServerResponse, body: unknown, status = 200): void
 
 /** `/api/health` of two healthy services without limits of requests. */
 export const healthy: Handler = (_req, res) => {
-  const bgRemoval = { status: 'ok', checks: { upload: { imagesPerMinute: 0 } } };
+  const bgRemoval = { status: 'ok', limits: { imagesPerMinute: 0 } };
   const limits = { videoRequestsPerMinute: 0, streamsPerClient: 4 };
   sendJson(res, {
     status: 'ok',
