@@ -86,7 +86,7 @@ describe('enabled', () => {
         IMAGES_PER_MINUTE: '1000',
       },
       {
-        paceWindowMs: 300,
+        paceWindowMs: 3000,
         lookup: (name) =>
           Promise.resolve(
             name === 'rebind.example' ? [{ address: '93.184.215.14' }, { address: '127.0.0.1' }] : [],

@@ -234,6 +234,8 @@ describe('several images', () => {
     const { page, faults } = reader;
     await drop(page, jpeg('a.jpg'), jpeg('b.jpg'), jpeg('c.jpg'));
     await page.getByText('The server is starting again. Nothing is lost').waitFor();
+    for (const name of ['b.jpg', 'c.jpg'])
+      await page.getByRole('button', { name: `${name}: waiting` }).waitFor();
     await page.getByRole('button', { name: 'a.jpg: waiting' }).press('Delete');
     expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('b.jpg: waiting');
 
