@@ -7,8 +7,16 @@ import { newClient } from './support/client.js';
 import { root, stack } from './support/stack.js';
 
 const run = promisify(execFile);
-const versions = { pythonClient: '0.29.1', generator: '7.18.0' };
+const versions = {
+  pythonClient: '0.29.1',
+  generator: '7.18.0',
+  postman: '6.3.3',
+  newman: '6.2.2',
+  spectral: '6.16.3',
+  redocly: '2.25.0',
+};
 const tools = join(root, '.tools', `generators-${Object.values(versions).join('-')}`);
+const bin = join(tools, 'node_modules/.bin');
 const python = join(tools, 'venv/bin/python');
 const jar = join(tools, `openapi-generator-cli-${versions.generator}.jar`);
 const programs = join(root, 'proof/e2e/test/generators');
@@ -42,6 +50,15 @@ beforeAll(async () => {
       'python-dateutil',
     ];
     await run(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
+  }
+  if (!existsSync(bin)) {
+    const packages = [
+      `openapi-to-postmanv2@${versions.postman}`,
+      `newman@${versions.newman}`,
+      `@stoplight/spectral-cli@${versions.spectral}`,
+      `@redocly/cli@${versions.redocly}`,
+    ];
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', tools, ...packages]);
   }
   if (hasJava && !existsSync(jar)) {
     const artifact = `-Dartifact=org.openapitools:openapi-generator-cli:${versions.generator}`;
@@ -102,9 +119,38 @@ it.skipIf(!hasJava || !hasGo)('openapi-generator for Go (needs Java, Maven and G
   expect(await linesOf(program, [], {})).toEqual(expected);
 });
 
-it.skipIf(!hasJava).each(['typescript-fetch', 'java'])(
-  'openapi-generator makes a client for %s',
-  async (name) => {
-    expect(existsSync(join(await generate(name), '.openapi-generator/FILES'))).toBe(true);
-  },
-);
+it.skipIf(!hasJava)('openapi-generator for TypeScript (needs Java and Maven)', async () => {
+  const source = await generate('typescript-fetch');
+  const output = join(folder, 'compiled');
+  const flags = ['--strict', '--target', 'es2022', '--module', 'commonjs', '--moduleResolution', 'bundler'];
+  const compiler = join(root, 'node_modules/typescript/bin/tsc6');
+  await run(process.execPath, [compiler, ...flags, '--outDir', output, 'index.ts'], { cwd: source });
+  const program = join(programs, 'typescript-fetch.mjs');
+  expect(await linesOf(process.execPath, [program, join(output, 'index.js')], {})).toEqual(expected);
+});
+
+it.skipIf(!hasJava)('openapi-generator for Java (needs Java and Maven)', async () => {
+  const output = await generate('java', '--library', 'native');
+  const libraries = ['dependency:copy-dependencies', '-DincludeScope=compile', '-DoutputDirectory=lib'];
+  await run('mvn', ['--quiet', '--batch-mode', ...libraries], { cwd: output });
+  const path = ['-cp', 'lib/*', '-sourcepath', 'src/main/java'];
+  await run('javac', ['-nowarn', ...path, '-d', 'out', join(programs, 'Main.java')], { cwd: output });
+  expect(await linesOf('java', ['-cp', 'lib/*:out', 'Main'], { cwd: output })).toEqual(expected);
+});
+
+it('Postman, with every field of the form', async () => {
+  const collection = join(folder, 'postman.json');
+  await run(join(bin, 'openapi2postmanv2'), ['--spec', document, '--output', collection]);
+  const env = { ...process.env, NODE_PATH: join(tools, 'node_modules') };
+  const program = join(tools, 'postman.mjs');
+  copyFileSync(join(programs, 'postman.mjs'), program);
+  expect(await linesOf(process.execPath, [program, collection], { env })).toEqual(expected);
+});
+
+it.each([
+  ['spectral', ['lint', '--fail-severity=warn', '--ruleset', 'spectral.yaml']],
+  ['redocly', ['lint']],
+])('%s finds nothing to complain about', async (linter, args) => {
+  writeFileSync(join(folder, 'spectral.yaml'), 'extends: ["spectral:oas"]\n');
+  await run(join(bin, linter), [...args, document], { cwd: folder });
+});
