@@ -12,7 +12,8 @@ import type { Program } from './programs.js';
  * Plays in the page: reads the length, seeks to the middle, then to the end, and reports each step. A
  * media element decodes the frame that it seeks to.
  */
-const page = `<!doctype html><meta charset="utf-8"><video muted preload="auto" src="media"></video><script>
+const page = (source: string) => `<!doctype html><meta charset="utf-8">
+<video muted preload="auto" src="${source.replaceAll('&', '&amp;')}"></video><script>
 const video = document.querySelector('video');
 const next = (name) => new Promise((resolve, reject) => {
   video.addEventListener(name, resolve, { once: true });
@@ -36,7 +37,7 @@ const report = z.union([
   z.object({ seconds: z.number(), middle: z.number(), end: z.number(), width: z.number() }),
 ]);
 
-/** A player that opens a web page with the file. @param start starts the browser with an empty profile at a URL */
+/** A player that opens a web page with the file, or with the URL. @param start starts the browser with an empty profile at a URL */
 function browser(
   start: (url: string, profile: string) => { readonly pid?: number | undefined } & PromiseLike<unknown>,
 ): Program {
@@ -53,7 +54,7 @@ function browser(
           res.end();
           reports.emit('seen', body);
         });
-      } else res.writeHead(200, { 'Content-Type': 'text/html' }).end(page);
+      } else res.writeHead(200, { 'Content-Type': 'text/html' }).end(page(file.startsWith('http') ? file : 'media'));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -61,7 +62,9 @@ function browser(
     if (address === null || typeof address === 'string') throw new Error('The server has no port.');
     const running = start(`http://127.0.0.1:${address.port}/`, profile);
     try {
-      const result = report.parse(JSON.parse((await seen)[0]));
+      const ended = running.then(() => Promise.reject(new Error('The browser ended, or is missing.')));
+      const [seenBy] = await Promise.race([seen, ended]);
+      const result = report.parse(JSON.parse(seenBy));
       if ('error' in result) throw new Error(result.error);
       expect(result.middle).toBeCloseTo(result.seconds / 2, 1);
       expect(result.end).toBeCloseTo(result.seconds, 0);
