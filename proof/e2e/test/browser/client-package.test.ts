@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { atNight } from '../../../vitest/at-night.js';
 import { launchBrowser } from '../support/browser.js';
 import { root } from '../support/stack.js';
 
@@ -37,6 +39,7 @@ beforeAll(async () => {
   tarball = join(folder, packed.stdout.trim());
   await run('tar', ['-xzf', tarball, '-C', join(modules, '@media-services')]);
   await run('mv', [join(modules, '@media-services/package'), join(modules, '@media-services/client')]);
+  writeFileSync(join(folder, 'package.json'), '{ "dependencies": { "@media-services/client": "*" } }');
   // Only the command line uses it.
   symlinkSync(realpathSync(join(packageFolder, 'node_modules/zod')), join(modules, 'zod'));
   site = await startSite();
@@ -100,6 +103,18 @@ describe('the packed client', () => {
     const source = downloadSource.replace(/import (.*) from (.*);/, 'const $1 = require($2);');
     writeFileSync(script, `${source}\ndownload(${JSON.stringify(site.url)}).then(console.log);\n`);
     expect((await run(process.execPath, [script])).stdout).toBe(`${audio}\n`);
+  });
+
+  it.each(
+    atNight([
+      ['Deno', deno],
+      ['Bun', bun],
+    ] as const),
+  )('resumes a broken stream in %s', async (_name, program) => {
+    const script = join(folder, 'runtime.mjs');
+    writeFileSync(script, `${downloadSource}\nconsole.log(await download(${JSON.stringify(site.url)}));\n`);
+    const [file, ...options] = await program();
+    expect((await run(file, [...options, script], { cwd: folder })).stdout).toBe(`${audio}\n`);
   });
 
   it.each(['esm.mts', 'commonjs.cts'])('has complete types for %s with `module: node16`', async (name) => {
@@ -181,6 +196,24 @@ export async function save(url: string): Promise<readonly RejectedField[]> {
     }
   });
 });
+
+type Command = readonly [program: string, ...options: string[]];
+
+/** The one that yt-dlp brings. */
+const deno = async (): Promise<Command> =>
+  Promise.resolve([
+    join(root, 'apps/video-dl/engine/.venv/bin/deno'),
+    'run',
+    '--allow-all',
+    '--node-modules-dir=manual',
+  ]);
+
+async function bun(): Promise<Command> {
+  const tools = join(root, '.tools/bun-1.4.5');
+  const program = join(tools, 'node_modules/.bin/bun');
+  if (!existsSync(program)) await run('npm', ['install', '--no-audit', '--prefix', tools, 'bun@1.4.5']);
+  return [program];
+}
 
 const downloadSource = `import { MediaServicesClient } from '@media-services/client';
 async function download(baseUrl) {
