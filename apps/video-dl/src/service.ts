@@ -323,13 +323,13 @@ async function createExtraction(
 
 function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {
   metrics.gauge({
-    name: 'media_ytdlp_age_days',
+    name: 'media_ytdlp_age_seconds',
     help: 'Age of the yt-dlp in use.',
     labelNames: ['version'],
     collect: (gauge) => {
       gauge.reset();
       const ready = engine.health().ready;
-      if (ready !== undefined && ready.ageDays !== null) gauge.set({ version: ready.version }, ready.ageDays);
+      if (ready !== undefined && ready.ageDays !== null) gauge.set({ version: ready.version }, ready.ageDays * 86_400);
     },
   });
 }
