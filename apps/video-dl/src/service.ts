@@ -329,7 +329,8 @@ function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {
     collect: (gauge) => {
       gauge.reset();
       const ready = engine.health().ready;
-      if (ready !== undefined && ready.ageDays !== null) gauge.set({ version: ready.version }, ready.ageDays * 86_400);
+      if (ready !== undefined && ready.ageDays !== null)
+        gauge.set({ version: ready.version }, ready.ageDays * 86_400);
     },
   });
 }

@@ -1,12 +1,12 @@
 import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
-import { streamOf, type ProbedStream } from '../formats/mp4/movie-summary.js';
+import { streamOf, type Probe, type ProbedStream } from '../formats/mp4/movie-summary.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { Clip } from '../plan/clip.js';
+import { startsBehind, type Clip } from '../plan/clip.js';
 import { tooLarge, type Plan } from '../plan/plan.js';
 import { lateAudio, withEncodedAudio, withEncodedVideo, type Remedy } from '../plan/remedy.js';
 import type { MediaRelay } from '../relay/media-relay.js';
@@ -363,6 +363,7 @@ async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<O
   const { environment, parse } = session;
   try {
     const found = await probe(tools, input.url, { signal, parse, maxMs: probeTimeoutMs, environment });
+    assertIsInside(clip, found);
     const type = track === 'audio' ? 'audio' : 'video';
     // Second 0 is the first video frame, even for a clip of the audio alone.
     const first = streamOf(found.streams, 'video') ?? streamOf(found.streams, 'audio');
@@ -380,6 +381,15 @@ async function inputWithSeek(input: RelayInput, context: SeekContext): Promise<O
     if (error instanceof ProbeError) return { ...input, offsetSeconds: 0 };
     throw error;
   }
+}
+
+/** Of other formats, the plan knows the length already, or ffprobe only estimates it. */
+const statesItsEnd = /^(?:ogg|flac|wav|aiff|mpegts)\b/u;
+
+/** The page may state more than its media have. @throws InvalidRequestError */
+function assertIsInside({ startSeconds }: Clip, { formatName, durationSeconds }: Probe): void {
+  if (!statesItsEnd.test(formatName) || durationSeconds === null) return;
+  if (startSeconds >= durationSeconds) throw startsBehind(durationSeconds);
 }
 
 /** Whether a stream ends before the clip or starts after it: it states that, within the usual tolerance, or starts late. */

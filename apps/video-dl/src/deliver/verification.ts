@@ -42,7 +42,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (session.failure !== undefined) throw session.failure;
   if (!output.hasMedia && hasNoAudio(stream)) throw noAudio();
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
-  if (!output.hasMedia) throw unreadable();
+  if (!output.hasMedia) throw expected.clip === null ? unreadable() : emptyPart();
   assertNoEmptyTrack(output, expected);
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   // ffmpeg stops reading as soon as it has what a clip needs.
@@ -174,6 +174,12 @@ export function assertNoEmptyTrack(
       ? `The site's ${type} is empty. ${remedy}`
       : `This part of the video has no ${type}. Choose another \`start\` or \`end\`.`,
   );
+}
+
+/** The page may state more than its media have. */
+function emptyPart(): DomainError {
+  const detail = 'The video ends before this part. Choose an earlier `start`.';
+  return new DomainError('no_media', detail);
 }
 
 /** Everything arrived, so a retry doesn't help. */

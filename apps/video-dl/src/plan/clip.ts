@@ -27,8 +27,7 @@ export function clipOf(
 ): Clip | null {
   const startSeconds = start ?? section?.startSeconds ?? 0;
   const wantedEnd = end ?? section?.endSeconds ?? null;
-  if (durationSeconds !== null && startSeconds >= durationSeconds)
-    throw invalidStart(`must be before the end of the video, which is ${durationSeconds} s long`);
+  if (durationSeconds !== null && startSeconds >= durationSeconds) throw startsBehind(durationSeconds);
   if (wantedEnd !== null && wantedEnd <= startSeconds) {
     if (end === undefined)
       throw invalidStart(`must be before ${wantedEnd}, the end of the page's clip, unless you also send end`);
@@ -46,6 +45,12 @@ export function secondsIn(clip: Clip | null, videoSeconds: number): number {
   if (clip === null) return videoSeconds;
   const seconds = Math.min(clip.endSeconds ?? Infinity, videoSeconds) - clip.startSeconds;
   return Math.max(0, Math.round(seconds * 1e6) / 1e6);
+}
+
+/** The error for a clip behind the end of a video. */
+export function startsBehind(videoSeconds: number): InvalidRequestError {
+  const seconds = Number(videoSeconds.toFixed(3));
+  return invalidStart(`must be before the end of the video, which is ${seconds} s long`);
 }
 
 function invalidStart(message: string): InvalidRequestError {

@@ -131,6 +131,19 @@ afterEach(() => {
   counter = null;
 });
 
+it.each([
+  ['numbered.ts', 'mp4', 400, 'start must be before the end of the video, which is 20.023 s long.'],
+  ['numbered.ts', 'mp3', 400, 'start must be before the end of the video, which is 20.023 s long.'],
+  ['sound.mp3', 'mp3', 422, 'The video ends before this part. Choose an earlier `start`.'],
+] as const)(
+  'a clip behind the end of %s, where only the page states a length, is an error as %s',
+  async (file, kind, status, detail) => {
+    const page = `/json-ld?duration=PT1H&media=${file}`;
+    const { status: seen, body } = await request(page, kind, { start: '1800', end: '1810' });
+    expect({ status: seen, ...JSON.parse(body.toString()) }).toMatchObject({ status, detail });
+  },
+);
+
 /** Makes the site send only the parts that a clip needs, and count them. */
 function countBytes({ files, parts }: Source): { expectFew(): Promise<void> } {
   const { sent } = (counter = { parts, sent: new Set<string>() });
