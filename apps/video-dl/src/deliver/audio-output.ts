@@ -64,8 +64,11 @@ export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | un
 
 class OggRun implements OutputRun {
   readonly file = null;
-  readonly #pages = new OggPages();
+  readonly #pages = new OggPages((page, bytes) =>
+    this.#output.push(...(this.#cover?.push(page, bytes) ?? [bytes])),
+  );
   readonly #cover: OggCover | null;
+  readonly #output: Buffer[] = [];
 
   constructor(cover: Cover | null) {
     this.#cover = cover && new OggCover(cover);
@@ -89,7 +92,7 @@ class OggRun implements OutputRun {
 
   push(chunk: Buffer): readonly Buffer[] {
     this.#pages.push(chunk);
-    return this.#cover?.push(chunk) ?? [chunk];
+    return this.#output.splice(0);
   }
 
   header(): Promise<Buffer> {

@@ -2,14 +2,14 @@ import { cpus } from 'node:os';
 import { DomainError } from '@media-services/http-common';
 import type { Cover } from '../formats/cover.js';
 import { makeId3Tag } from '../formats/mpeg-audio/id3-tag.js';
+import { Mp3FrameCounter } from '../formats/mpeg-audio/frame-chain.js';
+import { readMp3FrameHeader } from '../formats/mpeg-audio/frames.js';
 import {
   constantFrames,
   makeInfoFrame,
-  Mp3FrameCounter,
-  readMp3FrameHeader,
   silentFrame,
   type ConstantFrames,
-} from '../formats/mpeg-audio/frames.js';
+} from '../formats/mpeg-audio/info-frame.js';
 import type { AudioLength } from '../formats/mp4/movie-summary.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import { mp3Arguments, mp3BitrateKbps, type AudioTrim } from '../ffmpeg/arguments.js';
@@ -77,7 +77,7 @@ class Mp3Run implements OutputRun {
   }
 
   get isWhole(): boolean {
-    return this.#counter.complete;
+    return this.#counter.isComplete;
   }
 
   get tracks(): readonly SentTrack[] {

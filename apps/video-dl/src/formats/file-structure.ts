@@ -5,14 +5,11 @@ import { FrameChain } from './mpeg-audio/frame-chain.js';
 import { MatroskaElements } from './matroska/elements.js';
 import { Mp4Boxes } from './mp4/top-level-boxes.js';
 import { OggPages } from './ogg/pages.js';
-import { StatedEnd } from './stated-end.js';
+import { RiffChunks } from './riff/chunks.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 /** Bytes needed to detect a file's format. */
 const sniffedBytes = 12;
-
-/** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */
-const maxOverstatedBytes = 4096;
 
 /**
  * Checks a file as its parts are read, in any order. Only the contiguous bytes from the
@@ -24,7 +21,6 @@ export class FileStructure {
   /** End of the contiguous bytes. */
   #position = 0;
   #firstByte: number | undefined;
-  readonly #statedEnd = new StatedEnd();
   #size = Infinity;
 
   /**
@@ -48,11 +44,8 @@ export class FileStructure {
    */
   endsAt(bytes: number): void {
     this.#size = bytes;
-    const required = Math.max(
-      this.#check?.statedBytes ?? 0,
-      (this.#statedEnd.bytes ?? 0) - maxOverstatedBytes,
-    );
-    if (required > bytes) throw new DamagedMediaError('its end is missing');
+    const { statedBytes = 0, minBytes = 0 } = this.#check ?? {};
+    if (Math.max(statedBytes, minBytes) > bytes) throw new DamagedMediaError('its end is missing');
   }
 
   /**
@@ -62,7 +55,6 @@ export class FileStructure {
    */
   read(offset: number, bytes: Buffer): void {
     const gap = offset - this.#position;
-    this.#statedEnd.read(offset, bytes);
     if (offset === 0) this.#firstByte ??= bytes[0];
     if (this.#check === null && gap <= 0) this.#position = Math.max(this.#position, offset + bytes.length);
     if (this.#check === null || offset + bytes.length <= this.#position) return;
@@ -91,6 +83,7 @@ function checkFor(beginning: Buffer): StructureCheck | null {
   if (word === matroskaIds.header) return new MatroskaElements();
   if (word === 0x4f676753) return new OggPages();
   if (beginning.toString('latin1', 4, 8) === 'ftyp') return new Mp4Boxes();
+  if (/^RIFF....(?:WAVE|AVI )/su.test(beginning.toString('latin1'))) return new RiffChunks();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;
 }

@@ -2,6 +2,8 @@
 export interface StructureCheck {
   /** Size that the file itself states. */
   readonly statedBytes?: number | undefined;
+  /** Size that the file must have at least, where its header states one that may be a bit too large. */
+  readonly minBytes?: number | undefined;
   /** Takes the next bytes. @throws DamagedMediaError when they aren't valid in such a file */
   push(bytes: Buffer): void;
   /** @throws DamagedMediaError if a file can't end here */
@@ -13,13 +15,23 @@ export interface StructureCheck {
   readonly changed?: ReadonlySet<'video' | 'audio'>;
 }
 
+/** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */
+export const maxOverstatedBytes = 4096;
+
 /** Follows the units of a file, each of which states its size. Keeps only the beginning of the next unit. */
-export abstract class UnitCheck implements StructureCheck {
+export abstract class UnitWalker {
   /** Bytes left of the current unit. */
   protected left = 0;
-  /** Nothing after this point is checked. */
+  /** Offset of the next byte. */
+  protected position = 0;
+  /** Nothing after this point is read. */
   protected isOver = false;
   #rest: Buffer = Buffer.alloc(0);
+
+  /** Whether no unit has begun without its end. */
+  get isComplete(): boolean {
+    return this.left === 0 && this.#rest.length === 0;
+  }
 
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
@@ -27,9 +39,11 @@ export abstract class UnitCheck implements StructureCheck {
     while (!this.isOver) {
       const passed = Math.min(this.left, bytes.length - at);
       this.skip(passed);
+      if (passed > 0) this.pass?.(bytes, at, at + passed);
       at += passed;
-      const used = this.left > 0 ? null : this.begin(bytes, at);
+      const used = this.left > 0 ? null : this.beginUnit(bytes, at);
       if (used === null) break;
+      this.position += used;
       at += used;
     }
     this.#rest = this.isOver ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
@@ -41,10 +55,14 @@ export abstract class UnitCheck implements StructureCheck {
 
   skip(bytes: number): void {
     this.left -= Math.min(this.left, bytes);
+    this.position += bytes;
   }
 
   /** Reads the header of the next unit and sets `left`. @returns the bytes before those; null if more are needed */
-  protected abstract begin(bytes: Buffer, at: number): number | null;
+  protected abstract beginUnit(bytes: Buffer, at: number): number | null;
+
+  /** Takes bytes of the current unit. */
+  protected pass?(bytes: Buffer, start: number, end: number): void;
 }
 
 /** The bytes don't fit the format of the file. The message says what is wrong. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { MediaHead } from '../formats/media-head.js';
+import { type MediaHead, noHead } from '../formats/media-head.js';
 import type { FilePart, FilePiece } from '../formats/partial-file.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
@@ -131,15 +131,8 @@ export class SourceHeads {
       // Some servers deliver only whole files, and only some formats need more than their beginning.
       if (whole.length < read.length) hasRanges = false;
     }
-    const nothing = {
-      probe: null,
-      original: null,
-      audioFile: null,
-      audioLength: null,
-      correctedLength: null,
-    };
     return {
-      head: { ...nothing, identity, totalBytes: isOneShot ? null : identity.total, isOneShot },
+      head: { ...noHead, identity, totalBytes: isOneShot ? null : identity.total, isOneShot },
       pieces,
     };
   }

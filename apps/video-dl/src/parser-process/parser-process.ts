@@ -3,7 +3,8 @@ import { dashTracks } from '../manifests/dash-segments.js';
 import { readFfprobeReport } from './ffprobe-report.js';
 import { readPlaylist } from '../manifests/hls-playlist.js';
 import type { ParserJob, ParserResult } from './jobs.js';
-import { initialisationDigest, readHead } from '../formats/media-head.js';
+import { readHead } from '../formats/head.js';
+import { initialisationDigest } from '../formats/mp4/head.js';
 import { Rejection } from '../formats/rejection.js';
 import { remuxLayout } from '../formats/mp4/remux/remux.js';
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { made, media } from '@media-services/fault-site';
-import { readHead, type MediaHead } from '../../src/formats/media-head.js';
+import { readHead } from '../../src/formats/head.js';
+import type { MediaHead } from '../../src/formats/media-head.js';
 
 const headOf = (bytes: Buffer): MediaHead => {
   const step = readHead([{ offset: 0, bytes, isEnd: true }], bytes.length);

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { made, media, type Recipe } from '@media-services/fault-site';
 import { FileStructure } from '../../src/formats/file-structure.js';
-import { FormatWatch, FrameChain } from '../../src/formats/mpeg-audio/frame-chain.js';
+import { FrameChain } from '../../src/formats/mpeg-audio/frame-chain.js';
+import { FormatWatch } from '../../src/formats/mpeg-audio/frames.js';
 import { MatroskaElements } from '../../src/formats/matroska/elements.js';
 import { DamagedMediaError } from '../../src/formats/structure-check.js';
 import { noise, withNoise } from './support/noise.js';

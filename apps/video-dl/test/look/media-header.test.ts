@@ -8,7 +8,8 @@ import { silentLogger } from '../../../../packages/egress-guard/test/support/ser
 import { SourceHeads } from '../../src/look/source-heads.js';
 import { probe } from '../../src/ffmpeg/probe.js';
 import { mediaTools } from '../support/media-tools.js';
-import { readHead, type MediaHead } from '../../src/formats/media-head.js';
+import { readHead } from '../../src/formats/head.js';
+import type { MediaHead } from '../../src/formats/media-head.js';
 import type { ParserPool } from '../../src/parser-process/parser-pool.js';
 import { Upstream } from '../../src/upstream/upstream.js';
 import { startParsers } from '../support/service.js';

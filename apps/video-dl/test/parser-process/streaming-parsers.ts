@@ -1,6 +1,7 @@
-import { Mp3FrameCounter } from '../../src/formats/mpeg-audio/frames.js';
+import { Mp3FrameCounter } from '../../src/formats/mpeg-audio/frame-chain.js';
 import { makeBox } from '../../src/formats/mp4/box.js';
 import { OggCover } from '../../src/formats/ogg/cover.js';
+import { OggPages } from '../../src/formats/ogg/pages.js';
 import { FragmentRewriter } from '../../src/formats/mp4/remux/fragment-rewriter.js';
 import { FragmentedMp4 } from '../../src/formats/mp4/fragmented-mp4.js';
 import { FileStructure } from '../../src/formats/file-structure.js';
@@ -170,7 +171,7 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'a joiner of packed audio',
-    files: ['formats/mpeg-audio/join.ts', 'formats/mpeg-audio/frame-chain.ts'],
+    files: ['formats/mpeg-audio/join.ts', 'formats/mpeg-audio/info-frame.ts'],
     start: joiner(many(adts(), 7 * 100)),
     inputs: {
       'ADTS frames of 7 bytes': () => many(adts()),
@@ -214,8 +215,9 @@ export const streamingParsers: readonly StreamingParser[] = [
     files: ['formats/ogg/cover.ts'],
     start: () => {
       const cover = new OggCover({ bytes: Buffer.alloc(512 * 1024), mediaType: 'image/png' });
-      cover.push(checksummedPage(2, Buffer.from('OpusHead\x01\x02\0\0\x80\xbb', 'latin1')));
-      return (chunk) => cover.push(chunk);
+      const pages = new OggPages((page, bytes) => cover.push(page, bytes));
+      pages.push(checksummedPage(2, Buffer.from('OpusHead\x01\x02\0\0\x80\xbb', 'latin1')));
+      return (chunk) => pages.push(chunk);
     },
     inputs: {
       'pages of nothing': () => many(checksummedPage()),
@@ -234,7 +236,7 @@ export const streamingParsers: readonly StreamingParser[] = [
       'formats/matroska/elements.ts',
       'formats/ogg/pages.ts',
       'formats/mp4/top-level-boxes.ts',
-      'formats/stated-end.ts',
+      'formats/riff/chunks.ts',
     ],
     start: fileStructure(),
     inputs: {

@@ -3,9 +3,10 @@ import { readManifest } from '../../src/manifests/dash-manifest.js';
 import { dashTracks } from '../../src/manifests/dash-segments.js';
 import { readFfprobeReport } from '../../src/parser-process/ffprobe-report.js';
 import { readPlaylist } from '../../src/manifests/hls-playlist.js';
-import { initialisationDigest, readHead } from '../../src/formats/media-head.js';
+import { readHead } from '../../src/formats/head.js';
+import { initialisationDigest } from '../../src/formats/mp4/head.js';
 import { remuxLayout } from '../../src/formats/mp4/remux/remux.js';
-import { adts, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
+import { adts, checksummedPage, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */
 export interface WholeParser {
@@ -74,7 +75,7 @@ export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of the head of an MP4',
     files: [
-      ...['formats/media-head.ts', 'formats/mp4/encryption.ts'],
+      ...['formats/head.ts', 'formats/mp4/head.ts', 'formats/mp4/encryption.ts'],
       ...['formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
     ],
     parse: (input) => {
@@ -113,11 +114,20 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of the lengths of files',
-    files: ['formats/mpeg-audio/measured-length.ts', 'formats/matroska/length.ts', 'formats/partial-file.ts'],
+    files: [
+      ...['formats/mpeg-audio/head.ts', 'formats/matroska/head.ts', 'formats/ogg/head.ts'],
+      'formats/partial-file.ts',
+    ],
     parse: (input) => readHead([{ offset: 0, bytes: input, isEnd: true }], input.length),
     inputs: {
       'frames of four bytes': (bytes) => repeated(Buffer.from('fff31000', 'hex'), bytes),
       'first bytes of ADTS': (bytes) => Buffer.concat([adts(), adts(), adts(), Buffer.alloc(bytes, 0xff)]),
+      'pages of nothing': (bytes) => repeated(checksummedPage(), bytes),
+      'tracks of nothing': (bytes) =>
+        Buffer.concat([
+          Buffer.from('1a45dfa38018538067ff1654ae6b1ffffffe', 'hex'),
+          repeated(Buffer.from('ae80', 'hex'), bytes),
+        ]),
       'blocks of Matroska': (bytes) => matroska(repeated(Buffer.from('a38400000000', 'hex'), bytes)),
       'durations of Matroska': (bytes) => matroska(repeated(Buffer.from('9b80', 'hex'), bytes)),
       'fragments of nothing': (bytes) => Buffer.concat([movie(), repeated(emptyFragment(), bytes)]),

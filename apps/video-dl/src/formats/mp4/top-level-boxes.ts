@@ -1,4 +1,4 @@
-import { DamagedMediaError, UnitCheck } from '../structure-check.js';
+import { DamagedMediaError, UnitWalker } from '../structure-check.js';
 
 const longestHeaderBytes = 16;
 
@@ -6,7 +6,7 @@ const longestHeaderBytes = 16;
  * Follows the boxes of an MP4. Players show only the first of several fragmented files joined into one, and
  * ffmpeg mixes up their times.
  */
-export class Mp4Boxes extends UnitCheck {
+export class Mp4Boxes extends UnitWalker {
   #hasFragments = false;
 
   /** @throws DamagedMediaError if the file ends within a box */
@@ -14,7 +14,7 @@ export class Mp4Boxes extends UnitCheck {
     if (this.left > 0) throw new DamagedMediaError('its end is missing');
   }
 
-  protected begin(bytes: Buffer, at: number): number | null {
+  protected beginUnit(bytes: Buffer, at: number): number | null {
     if (bytes.length - at < longestHeaderBytes) return null;
     const [size32, type] = [bytes.readUInt32BE(at), bytes.toString('latin1', at + 4, at + 8)];
     const size = size32 === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : size32;

@@ -1,23 +1,27 @@
-import { apeTagBytes, id3TagBytes, readMp3FrameHeader } from './frames.js';
-import { StrayBytes, UnitCheck } from '../structure-check.js';
+import {
+  apeTagBytes,
+  type AudioFrame,
+  FormatWatch,
+  frameAt,
+  id3TagBytes,
+  minChainFrames,
+  readMp3FrameHeader,
+} from './frames.js';
+import { readXingHeader } from './info-frame.js';
+import { maxOverstatedBytes, StrayBytes, type StructureCheck, UnitWalker } from '../structure-check.js';
 
-/** Bytes needed to recognise the next item; the APE tag header is the longest. */
+/** Bytes needed to recognise the next item: an APE tag header is the longest, except for a file's first frame. */
 const lookaheadBytes = 32;
-/** Consecutive frames needed to rule out coincidence. */
-const minChainFrames = 3;
+const firstFrameBytes = 64;
 /** A file without frames in this many bytes has a different format after all. */
 const maxBeforeFrames = 64 * 1024;
-
-const adtsSampleRates = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
 
 /**
  * Checks that MP3 or ADTS frames follow each other. Allows tags anywhere (joined files have
  * them), a few stray bytes (spliced files do), and changes of the bit or sample rate.
  * Free-format frames don't state their length, so such files aren't checked.
  */
-export class FrameChain extends UnitCheck {
+export class FrameChain extends UnitWalker implements StructureCheck {
   readonly #stray = new StrayBytes();
   /** Consecutive frames so far. */
   #chain = 0;
@@ -27,12 +31,14 @@ export class FrameChain extends UnitCheck {
   #bytesBefore = 0;
   readonly #format = new FormatWatch();
   readonly changed = new Set<'audio'>();
+  minBytes: number | undefined;
 
   /** Reads the header of the next frame or tag. @returns how many stray bytes to skip */
-  protected begin(bytes: Buffer, at: number): number | null {
-    if (bytes.length - at < lookaheadBytes) return null;
+  protected beginUnit(bytes: Buffer, at: number): number | null {
+    if (bytes.length - at < (this.#hasFrames ? lookaheadBytes : firstFrameBytes)) return null;
     const frame = frameAt(bytes, at);
     if (frame !== undefined) {
+      if (!this.#hasFrames) this.#takeStatedBytes(bytes.subarray(at, at + firstFrameBytes));
       this.#takeFrame(frame);
       return 0;
     }
@@ -52,7 +58,12 @@ export class FrameChain extends UnitCheck {
     return 1;
   }
 
-  #takeFrame({ sizeBytes, format }: Frame): void {
+  #takeStatedBytes(frame: Buffer): void {
+    const stated = readXingHeader(frame)?.bytes;
+    if (stated !== undefined) this.minBytes ??= this.position + stated - maxOverstatedBytes;
+  }
+
+  #takeFrame({ sizeBytes, format }: AudioFrame): void {
     this.left = sizeBytes;
     this.#chain += 1;
     this.#chainBytes += sizeBytes;
@@ -69,57 +80,27 @@ export class FrameChain extends UnitCheck {
   }
 }
 
-/** A damaged header alone may state another format. */
-const changedFrames = 3;
-
-/** Compares the formats of ADTS frames with the first one. */
-export class FormatWatch {
-  #first: number | undefined;
-  #last: number | undefined;
-  #others = 0;
-
-  /** @param format of the next frame; undefined if it has none */
-  hasChanged(format: number | undefined): boolean {
-    this.#first ??= format;
-    this.#others = format === this.#last ? this.#others + 1 : 1;
-    this.#last = format;
-    return format !== this.#first && this.#others >= changedFrames;
-  }
-}
-
 /** Whether it is the first letter of `ID3`, `APETAGEX` or `LYRICSBEGIN`. */
 function isTagLetter(byte: number | undefined): boolean {
   return byte === 0x49 || byte === 0x41 || byte === 0x4c;
 }
 
-interface Frame {
-  readonly sizeBytes: number;
-  /** Of ADTS. */
-  readonly format?: number;
-}
+/** Measures the length of an MP3 stream. Bytes between frames are skipped and counted. */
+export class Mp3FrameCounter extends UnitWalker {
+  seconds = 0;
+  frames = 0;
+  strayBytes = 0;
 
-/** The MP3 or ADTS frame at `at`. */
-function frameAt(bytes: Buffer, at: number): Frame | undefined {
-  if (bytes[at] !== 0xff) return undefined;
-  const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
-  if (mp3 !== undefined) return mp3.sizeBytes >= 4 ? { sizeBytes: mp3.sizeBytes } : undefined;
-  return readAdtsFrame(bytes, at) ?? undefined;
-}
-
-export interface AdtsFrame {
-  /** Header included. */
-  readonly sizeBytes: number;
-  readonly seconds: number;
-  /** Sample rate and channels, as a number to compare. */
-  readonly format: number;
-}
-
-/** Parses the ADTS header at `at` (ISO 14496-3, 1.A.2.2); null if the seven bytes there aren't one. */
-export function readAdtsFrame(bytes: Buffer, at = 0): AdtsFrame | null {
-  if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return null;
-  const rate = adtsSampleRates[(bytes.readUInt8(at + 2) >> 2) & 15];
-  const sizeBytes = ((bytes.readUInt8(at + 3) & 3) << 11) | (bytes.readUInt16BE(at + 4) >> 5);
-  const blocks = (bytes.readUInt8(at + 6) & 3) + 1;
-  const format = bytes.readUInt16BE(at + 2) & 0x3dc0;
-  return rate === undefined || sizeBytes < 7 ? null : { sizeBytes, seconds: (1024 * blocks) / rate, format };
+  protected beginUnit(bytes: Buffer, at: number): number | null {
+    if (bytes.length - at < 4) return null;
+    const header = readMp3FrameHeader(bytes.readUInt32BE(at));
+    if (header === undefined) {
+      this.strayBytes += 1;
+      return 1;
+    }
+    this.left = header.sizeBytes;
+    this.frames += 1;
+    this.seconds += header.samples / header.sampleRate;
+    return 0;
+  }
 }

@@ -26,115 +26,75 @@ export function readMp3FrameHeader(word: number): Mp3FrameHeader | undefined {
   return { sizeBytes, samples, sampleRate };
 }
 
-/**
- * Measures the length of an MP3 stream from its frame headers in constant memory.
- * Bytes between frames are skipped and counted.
- */
-export class Mp3FrameCounter {
-  #word = 0;
-  #wordBytes = 0;
-  #skip = 0;
-  seconds = 0;
-  frames = 0;
-  strayBytes = 0;
-
-  /** Whether the last frame is complete. */
-  get complete(): boolean {
-    return this.#skip === 0;
-  }
-
-  push(chunk: Uint8Array): void {
-    let offset = 0;
-    while (offset < chunk.length) {
-      if (this.#skip > 0) {
-        const skipped = Math.min(this.#skip, chunk.length - offset);
-        this.#skip -= skipped;
-        offset += skipped;
-        continue;
-      }
-      this.#word = ((this.#word << 8) | (chunk[offset] ?? 0)) >>> 0;
-      this.#wordBytes += 1;
-      offset += 1;
-      if (this.#wordBytes < 4) continue;
-      const header = readMp3FrameHeader(this.#word);
-      if (header === undefined) {
-        this.#wordBytes = 3;
-        this.strayBytes += 1;
-        continue;
-      }
-      this.#wordBytes = 0;
-      this.#skip = Math.max(0, header.sizeBytes - 4);
-      this.frames += 1;
-      this.seconds += header.samples / header.sampleRate;
-    }
-  }
-}
-
-const framesField = 0x01;
-
-/**
- * A silent MP3 frame with the number of frames that follow (the Xing or Info header;
- * gabriel.mp3-tech.org/mp3infotag.html). Players use it to find the length of a stream of
- * unknown size. ffmpeg writes one only when its output is seekable.
- *
- * @param firstFrame the beginning of the audio, whose format the frame copies.
- * @param seconds the length of the audio.
- * @returns undefined when `firstFrame` isn't a frame.
- */
-export function makeInfoFrame(
-  firstFrame: Buffer,
-  seconds: number,
-  kind: 'Xing' | 'Info',
-): Buffer | undefined {
-  if (firstFrame.length < 4) return undefined;
-  // Without a checksum (bit 16) and without padding (bit 9).
-  const word = ((firstFrame.readUInt32BE() | 0x0001_0000) & ~0x0000_0200) >>> 0;
-  const header = readMp3FrameHeader(word);
-  if (header === undefined) return undefined;
-  const frame = Buffer.alloc(header.sizeBytes);
-  frame.writeUInt32BE(word);
-  const offset = 4 + sideInformationBytes(word);
-  frame.write(kind, offset, 'latin1');
-  frame.writeUInt32BE(framesField, offset + 4);
-  frame.writeUInt32BE(Math.round((seconds * header.sampleRate) / header.samples), offset + 8);
-  return frame;
-}
-
-/** What the header in a first frame states. */
-export interface XingHeader {
-  readonly frames: number;
+/** A frame of MP3 or ADTS. */
+export interface AudioFrame {
+  readonly codec: 'mp3' | 'aac';
+  /** Header included. */
+  readonly sizeBytes: number;
   readonly seconds: number;
-  /** Of all frames; absent if it states none. */
-  readonly bytes?: number;
-  /** Where in the frame the number of frames is. */
-  readonly framesAt: number;
+  /** Sample rate and channels of ADTS, where they may change, as a number to compare. */
+  readonly format?: number;
 }
 
-const bytesField = 0x02;
+const adtsSampleRates = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+];
 
-/** The number of frames that a first frame states; undefined if none. */
-export function readXingHeader(firstFrame: Buffer): XingHeader | undefined {
-  if (firstFrame.length < 4) return undefined;
-  const header = readMp3FrameHeader(firstFrame.readUInt32BE(0));
-  const at = Math.max(firstFrame.indexOf('Xing'), firstFrame.indexOf('Info'));
-  if (header === undefined || at < 0 || at + 16 > firstFrame.length) return undefined;
-  const fields = firstFrame.readUInt32BE(at + 4);
-  if ((fields & framesField) === 0) return undefined;
-  const frames = firstFrame.readUInt32BE(at + 8);
-  const bytes = (fields & bytesField) === 0 ? 0 : firstFrame.readUInt32BE(at + 12);
-  return {
-    frames,
-    seconds: (frames * header.samples) / header.sampleRate,
-    ...(bytes > 0 && { bytes }),
-    framesAt: at + 8,
-  };
+/** Parses the ADTS header at `at` (ISO 14496-3, 1.A.2.2); undefined if the seven bytes there aren't one. */
+export function readAdtsFrame(bytes: Buffer, at = 0): AudioFrame | undefined {
+  if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return undefined;
+  const rate = adtsSampleRates[(bytes.readUInt8(at + 2) >> 2) & 15];
+  const sizeBytes = ((bytes.readUInt8(at + 3) & 3) << 11) | (bytes.readUInt16BE(at + 4) >> 5);
+  const blocks = (bytes.readUInt8(at + 6) & 3) + 1;
+  const format = bytes.readUInt16BE(at + 2) & 0x3dc0;
+  if (rate === undefined || sizeBytes < 7) return undefined;
+  return { codec: 'aac', sizeBytes, seconds: (1024 * blocks) / rate, format };
 }
 
-function sideInformationBytes(word: number): number {
-  const isMpeg1 = ((word >>> 19) & 3) === 3;
-  const isMono = ((word >>> 6) & 3) === 3;
-  if (isMpeg1) return isMono ? 17 : 32;
-  return isMono ? 9 : 17;
+/** Enough for the header of either format. */
+export const frameHeaderBytes = 7;
+
+/** The frame at `at`; undefined if none begins there, or its header is incomplete. */
+export function frameAt(bytes: Buffer, at: number): AudioFrame | undefined {
+  if (bytes[at] !== 0xff || bytes.length - at < frameHeaderBytes) return undefined;
+  const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
+  if (mp3 !== undefined)
+    return { codec: 'mp3', sizeBytes: mp3.sizeBytes, seconds: mp3.samples / mp3.sampleRate };
+  return readAdtsFrame(bytes, at);
+}
+
+/** Consecutive frames needed to rule out coincidence. */
+export const minChainFrames = 3;
+
+/** The codec of the frames that these bytes start with; null without enough of one length in time. */
+export function codecOfFrames(bytes: Buffer): AudioFrame['codec'] | null {
+  const first = frameAt(bytes, 0);
+  let next = first;
+  let at = 0;
+  for (let count = 1; count < minChainFrames && next !== undefined; count += 1) {
+    at += next.sizeBytes;
+    next = frameAt(bytes, at);
+    if (next?.codec !== first?.codec || next?.seconds !== first?.seconds) return null;
+  }
+  return next === undefined ? null : next.codec;
+}
+
+/** A damaged header alone may state another format. */
+const changedFrames = 3;
+
+/** Compares the formats of ADTS frames with the first one. */
+export class FormatWatch {
+  #first: number | undefined;
+  #last: number | undefined;
+  #others = 0;
+
+  /** @param format of the next frame; undefined if it has none */
+  hasChanged(format: number | undefined): boolean {
+    this.#first ??= format;
+    this.#others = format === this.#last ? this.#others + 1 : 1;
+    this.#last = format;
+    return format !== this.#first && this.#others >= changedFrames;
+  }
 }
 
 const id3HeaderBytes = 10;
@@ -154,54 +114,4 @@ export function apeTagBytes(bytes: Buffer): number {
   if (bytes.length < apeHeaderBytes || bytes.toString('latin1', 0, 8) !== 'APETAGEX') return 0;
   const isHeader = (bytes.readUInt32LE(20) & 0x2000_0000) !== 0;
   return isHeader ? apeHeaderBytes + bytes.readUInt32LE(12) : apeHeaderBytes;
-}
-
-/** Whether `audio` starts with this many consecutive frames of one sample rate. */
-export function startsWithFrames(audio: Buffer, frames: number): boolean {
-  let offset = 0;
-  let sampleRate: number | undefined;
-  for (let index = 0; index < frames; index += 1) {
-    if (audio.length - offset < 4) return false;
-    const header = readMp3FrameHeader(audio.readUInt32BE(offset));
-    if (header === undefined || (sampleRate !== undefined && header.sampleRate !== sampleRate)) return false;
-    sampleRate = header.sampleRate;
-    offset += header.sizeBytes;
-  }
-  return true;
-}
-
-/** The frames of a constant-bit-rate encoding. */
-export interface ConstantFrames {
-  readonly frames: number;
-  readonly totalBytes: number;
-  /** Size of a frame without its padding byte. */
-  readonly unpaddedBytes: number;
-  /** Total bytes of all frames before this one. */
-  readonly bytesBefore: (frame: number) => number;
-}
-
-/**
- * The frames LAME produces for `samples` of MPEG-1 audio: 1152 samples each, plus one frame for its
- * delay. LAME pads a frame by one byte when the previous frames fall behind the bit rate
- * (`slot_lag` in encoder.c), so it never pads the first.
- */
-export function constantFrames(
-  samples: number,
-  { bitrateKbps, sampleRate }: { bitrateKbps: number; sampleRate: number },
-): ConstantFrames {
-  const frames = Math.ceil(samples / 1152) + 1;
-  const unpaddedBytes = Math.floor((144_000 * bitrateKbps) / sampleRate);
-  const leftOver = (144_000 * bitrateKbps) % sampleRate;
-  const bytesBefore = (frame: number): number =>
-    frame === 0 ? 0 : frame * unpaddedBytes + Math.ceil((leftOver * (frame - 1)) / sampleRate);
-  return { frames, totalBytes: bytesBefore(frames), unpaddedBytes, bytesBefore };
-}
-
-/** A silent frame in the format of another one. @param sizeBytes the size with or without the padding byte */
-export function silentFrame(like: Buffer, sizeBytes: number): Buffer {
-  const word = ((like.readUInt32BE() | 0x0001_0000) & ~0x0000_0200) >>> 0;
-  const isPadded = readMp3FrameHeader(word)?.sizeBytes !== sizeBytes;
-  const frame = Buffer.alloc(sizeBytes);
-  frame.writeUInt32BE(isPadded ? (word | 0x0000_0200) >>> 0 : word);
-  return frame;
 }

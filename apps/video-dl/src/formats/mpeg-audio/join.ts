@@ -1,16 +1,17 @@
-import { id3TagBytes, readMp3FrameHeader, readXingHeader } from './frames.js';
-import { FormatWatch, readAdtsFrame } from './frame-chain.js';
+import { FormatWatch, frameAt, frameHeaderBytes, id3TagBytes } from './frames.js';
+import { readXingHeader } from './info-frame.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackKind, TrackLengths } from '../joiner.js';
 import { damaged } from '../rejection.js';
+import { UnitWalker } from '../structure-check.js';
 import { Timeline } from '../timeline.js';
 
 const maxTagBytes = 1024 ** 2;
 const maxReadTagBytes = 4 * 1024;
-/** Bytes needed to read the header of a frame or a tag. */
-const frameHeaderBytes = 7;
 /** Bytes needed to tell a file's first MP3 frame, which counts the others, from audio. */
 const infoHeaderBytes = 64;
 const tagHeaderBytes = 10;
+/** Of `ID3`. */
+const tagLetter = 0x49;
 const clockRate = 90_000;
 /** Owner of the ID3 frame that places packed audio in time (RFC 8216, 3.4). */
 const timestampOwner = 'com.apple.streaming.transportStreamTimestamp\0';
@@ -26,13 +27,13 @@ interface Frame {
  * Joins packed audio (RFC 8216, 3.4): consecutive frames of ADTS, MP3, AC-3 or E-AC-3.
  * Removes the ID3 tag before each segment, and an MP3 frame that only describes the segment.
  */
-export class PackedAudioJoiner implements Joiner {
+export class PackedAudioJoiner extends UnitWalker implements Joiner {
   readonly #timeline = new Timeline(false);
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
-  #rest = Buffer.alloc(0);
-  #tagLeft = 0;
-  #tag = Buffer.alloc(0);
-  #frameLeft = 0;
+  /** The beginning of the current tag; null in a frame. */
+  #tag: Buffer | null = null;
+  /** What is kept of the current chunk. */
+  readonly #kept: { readonly bytes: Buffer; readonly start: number; end: number }[] = [];
   #startSeconds: number | null = null;
   /** Duration of the frames so far, which have no timestamps. */
   #seconds = 0;
@@ -58,33 +59,13 @@ export class PackedAudioJoiner implements Joiner {
     this.#hasFrames = false;
   }
 
-  push(chunk: Buffer): readonly Buffer[] {
-    const output: Buffer[] = [];
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    this.#rest = Buffer.alloc(0);
-    let at = 0;
-    // Consecutive frames are forwarded together.
-    let forwardFrom = 0;
-    while (at < bytes.length) {
-      if (this.#frameLeft > 0) {
-        const passed = Math.min(this.#frameLeft, bytes.length - at);
-        this.#frameLeft -= passed;
-        at += passed;
-      } else if (this.#tagLeft > 0) {
-        if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
-        at = this.#takeTag(bytes, at);
-        forwardFrom = at;
-      } else if (bytes.length - at < this.#neededBytes(bytes, at)) break;
-      else if (!this.#startTag(bytes, at)) this.#startFrame(bytes, at);
-    }
-    if (forwardFrom < at) output.push(bytes.subarray(forwardFrom, at));
-    this.#rest = Buffer.from(bytes.subarray(at));
-    return output;
+  override push(chunk: Buffer): readonly Buffer[] {
+    super.push(chunk);
+    return this.#kept.splice(0).map(({ bytes, start, end }) => bytes.subarray(start, end));
   }
 
   end(): readonly Buffer[] {
-    if (this.#rest.length > 0 || this.#frameLeft > 0 || this.#tagLeft > 0)
-      throw damaged('a part of it ends in the middle of a frame');
+    if (!this.isComplete) throw damaged('a part of it ends in the middle of a frame');
     if (!this.#hasFrames) throw damaged('a part of it is empty');
     this.#timeline.endSegment(this.#facts);
     this.#isFirst = false;
@@ -95,67 +76,60 @@ export class PackedAudioJoiner implements Joiner {
     this.#timeline.finish();
   }
 
-  /** Bytes needed to tell what begins at `at`. */
-  #neededBytes(bytes: Buffer, at: number): number {
-    if (bytes[at] === 0x49) return tagHeaderBytes;
-    if (this.#hasFrames || bytes.length - at < frameHeaderBytes) return frameHeaderBytes;
-    return Math.min(readMp3(bytes, at)?.sizeBytes ?? frameHeaderBytes, infoHeaderBytes);
+  protected beginUnit(bytes: Buffer, at: number): number | null {
+    if (bytes.length - at < neededBytes(bytes, at, !this.#hasFrames)) return null;
+    const frame = readFrame(bytes, at);
+    const isTag = bytes[at] === tagLetter;
+    const isInfo = !this.#hasFrames && readXingHeader(bytes.subarray(at, at + infoHeaderBytes)) !== undefined;
+    this.left = isTag ? id3TagBytes(bytes.subarray(at, at + tagHeaderBytes)) : (frame?.sizeBytes ?? 0);
+    this.#tag = isInfo || isTag ? Buffer.alloc(0) : null;
+    if (this.#tag === null) this.#beginFrame(frame);
+    else if (this.left > maxTagBytes) throw damaged('a tag in it is too large');
+    else if (this.left === 0) throw damaged("a part of it isn't audio");
+    return 0;
   }
 
-  /** @returns the end of the tag or of `bytes` */
-  #takeTag(bytes: Buffer, at: number): number {
-    const part = bytes.subarray(at, at + this.#tagLeft);
-    this.#tagLeft -= part.length;
+  protected override pass(bytes: Buffer, start: number, end: number): void {
+    const last = this.#kept.at(-1);
+    if (this.#tag === null) {
+      // Consecutive frames are forwarded together.
+      if (last?.bytes === bytes && last.end === start) last.end = end;
+      else this.#kept.push({ bytes, start, end });
+      return;
+    }
     // The timestamp is at the beginning; an image after it isn't needed.
     const room = maxReadTagBytes - this.#tag.length;
-    if (room > 0) this.#tag = Buffer.concat([this.#tag, part.subarray(0, room)]);
-    if (this.#tagLeft === 0) this.#readTag();
-    return at + part.length;
+    if (room > 0) this.#tag = Buffer.concat([this.#tag, bytes.subarray(start, Math.min(end, start + room))]);
+    if (this.left === 0) this.#readTag(this.#tag);
   }
 
-  #startTag(bytes: Buffer, at: number): boolean {
-    const isInfo = !this.#hasFrames && readXingHeader(bytes.subarray(at, at + infoHeaderBytes)) !== undefined;
-    if (bytes[at] !== 0x49 && !isInfo) return false;
-    const size = isInfo
-      ? (readMp3(bytes, at)?.sizeBytes ?? 0)
-      : id3TagBytes(bytes.subarray(at, at + tagHeaderBytes));
-    if (size > maxTagBytes) throw damaged('a tag in it is too large');
-    this.#tagLeft = size;
-    this.#tag = Buffer.alloc(0);
-    return size > 0;
-  }
-
-  #readTag(): void {
-    const tag = this.#tag;
-    this.#tag = Buffer.alloc(0);
+  #readTag(tag: Buffer): void {
     const owner = tag.indexOf(timestampOwner, 0, 'latin1');
     const at = owner + timestampOwner.length;
     if (!this.#isFirst || owner < 0 || at + 8 > tag.length) return;
     this.#startSeconds = Number(tag.readBigUInt64BE(at) & 0x1_ffff_ffffn) / clockRate;
   }
 
-  #startFrame(bytes: Buffer, at: number): void {
-    const frame = readFrame(bytes, at);
+  #beginFrame(frame: Frame | null): void {
     if (frame === null) throw damaged("a part of it isn't audio");
     if (!this.#hasFrames) this.#timeline.begin(new Map([[0, this.#seconds]]), false);
     this.#hasFrames = true;
     if (this.#format.hasChanged(frame.format)) this.changed.add('audio');
     this.#timeline.add(0, this.#seconds, frame.seconds);
     this.#seconds += frame.seconds;
-    this.#frameLeft = frame.sizeBytes;
   }
+}
+
+/** Bytes needed to tell what begins at `at`. */
+function neededBytes(bytes: Buffer, at: number, isFirst: boolean): number {
+  if (bytes[at] === tagLetter) return tagHeaderBytes;
+  const frameBytes = isFirst ? (frameAt(bytes, at)?.sizeBytes ?? 0) : 0;
+  return Math.max(frameHeaderBytes, Math.min(frameBytes, infoHeaderBytes));
 }
 
 /** The frame that begins at `at`, or null. */
 function readFrame(bytes: Buffer, at: number): Frame | null {
-  return readAdtsFrame(bytes, at) ?? readMp3(bytes, at) ?? readAc3(bytes, at);
-}
-
-function readMp3(bytes: Buffer, at: number): Frame | null {
-  const header = readMp3FrameHeader(bytes.readUInt32BE(at));
-  return header && header.sizeBytes >= 4
-    ? { sizeBytes: header.sizeBytes, seconds: header.samples / header.sampleRate }
-    : null;
+  return frameAt(bytes, at) ?? readAc3(bytes, at);
 }
 
 /** Smaller than any AC-3 or E-AC-3 frame. */

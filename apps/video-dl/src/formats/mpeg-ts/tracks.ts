@@ -1,4 +1,4 @@
-import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frame-chain.js';
+import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
 import type { TrackKind } from '../joiner.js';
 import { notJoinable } from '../rejection.js';
 
@@ -116,8 +116,8 @@ export class TransportTracks {
     const start = payloadStart(packet);
     if (start + 9 > packetSize || packet.readUIntBE(start, 3) !== 1) return;
     const at = start + 9 + packet.readUInt8(start + 8);
-    const frame = at + 7 > packetSize ? null : readAdtsFrame(packet, at);
-    if (frame === null) return;
+    const frame = at + 7 > packetSize ? undefined : readAdtsFrame(packet, at);
+    if (frame === undefined) return;
     const watch = this.#formats.get(pid) ?? new FormatWatch();
     this.#formats.set(pid, watch);
     if (watch.hasChanged(frame.format) && track === this.#mainAudio()) this.changed.add('audio');

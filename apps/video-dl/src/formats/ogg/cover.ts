@@ -1,10 +1,8 @@
 import type { Cover } from '../cover.js';
-import { oggChecksum, readOggCodec } from './pages.js';
+import { checksumAt, oggChecksum, type OggPage, readOggCodec } from './pages.js';
 
 const headerBytes = 27;
-const serialAt = 14;
 const sequenceAt = 18;
-const checksumAt = 22;
 const maxSegments = 255;
 const fullSegment = 255;
 const isContinued = 0x01;
@@ -19,8 +17,6 @@ type Codec = NonNullable<ReturnType<typeof readOggCodec>>['codec'];
  */
 export class OggCover {
   readonly #cover: Cover;
-  /** The incomplete page at the end. */
-  #rest: Buffer = Buffer.alloc(0);
   #codec: Codec | undefined;
   /** Of the headers after the first page: complete packets, and the parts of the incomplete one. */
   readonly #packets: Buffer[] = [];
@@ -34,26 +30,14 @@ export class OggCover {
     this.#cover = cover;
   }
 
-  /** Takes the file's next bytes and returns those to send, in whole pages. */
-  push(chunk: Buffer): Buffer[] {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const output: Buffer[] = [];
-    let at = 0;
-    for (let end = endOfPage(bytes, at); end <= bytes.length; end = endOfPage(bytes, at)) {
-      output.push(...this.#takePage(bytes.subarray(at, end)));
-      at = end;
-    }
-    this.#rest = Buffer.from(bytes.subarray(at));
-    return output;
-  }
-
-  #takePage(page: Buffer): readonly Buffer[] {
-    if (this.#isTagged) return [this.#addedPages === 0 ? page : renumbered(page, this.#addedPages)];
+  /** Takes the file's next page and returns the pages to send. */
+  push(page: OggPage, bytes: Buffer): readonly Buffer[] {
+    if (this.#isTagged) return [this.#addedPages === 0 ? bytes : renumbered(bytes, this.#addedPages)];
     if (this.#codec === undefined) {
-      this.#codec = readOggCodec(contentOf(page))?.codec;
+      this.#codec = readOggCodec(page.content)?.codec;
       // Another codec than we planned: nothing is changed.
       this.#isTagged = this.#codec === undefined;
-      return [page];
+      return [bytes];
     }
     this.#hold(page);
     const [comments, ...others] = this.#packets;
@@ -61,7 +45,7 @@ export class OggCover {
     const hasAll = comments !== undefined && others.length >= (this.#codec === 'vorbis' ? 1 : 0);
     if (!hasAll) return [];
     const tagged = withComment(comments, this.#codec, pictureComment(this.#cover));
-    const pages = pagesOf([tagged, ...others], page.readUInt32LE(serialAt));
+    const pages = pagesOf([tagged, ...others], page.serial);
     this.#addedPages = pages.length - this.#headerPages;
     this.#packets.length = 0;
     this.#isTagged = true;
@@ -69,13 +53,12 @@ export class OggCover {
   }
 
   /** Collects the packets of a page. A segment shorter than 255 bytes ends a packet (RFC 3533, 5). */
-  #hold(page: Buffer): void {
+  #hold({ sizeBytes, lacing, content }: OggPage): void {
     this.#headerPages += 1;
-    this.#heldBytes += page.length;
+    this.#heldBytes += sizeBytes;
     if (this.#heldBytes > maxHeaderBytes) throw new Error(`Ogg headers exceed ${maxHeaderBytes} bytes`);
-    const content = Buffer.from(contentOf(page));
     let at = 0;
-    for (const size of page.subarray(headerBytes, page.length - content.length)) {
+    for (const size of lacing) {
       this.#parts.push(content.subarray(at, at + size));
       at += size;
       if (size === fullSegment) continue;
@@ -83,19 +66,6 @@ export class OggCover {
       this.#parts = [];
     }
   }
-}
-
-/** Infinity while the page's header is incomplete. */
-function endOfPage(bytes: Buffer, at: number): number {
-  if (bytes.length - at < headerBytes) return Infinity;
-  const segments = at + headerBytes;
-  const contentAt = segments + bytes.readUInt8(at + 26);
-  if (bytes.length < contentAt) return Infinity;
-  return bytes.subarray(segments, contentAt).reduce((end, size) => end + size, contentAt);
-}
-
-function contentOf(page: Buffer): Buffer {
-  return page.subarray(headerBytes + page.readUInt8(26));
 }
 
 /** Pages of header packets, numbered from 1. */
@@ -115,7 +85,7 @@ function pagesOf(packets: readonly Buffer[], serial: number): Buffer[] {
     header.writeUInt8(sizes[first - 1] === fullSegment ? isContinued : 0, 5);
     // Headers take no time; -1 means that no packet ends on the page.
     header.writeBigInt64LE(segments.some((size) => size < fullSegment) ? 0n : -1n, 6);
-    header.writeUInt32LE(serial, serialAt);
+    header.writeUInt32LE(serial, 14);
     header.writeUInt32LE(pages.length + 1, sequenceAt);
     header.writeUInt8(segments.length, 26);
     pages.push(withChecksum(Buffer.concat([header, Buffer.from(segments), content.subarray(at, end)])));
@@ -131,8 +101,7 @@ function renumbered(page: Buffer, added: number): Buffer {
 }
 
 function withChecksum(page: Buffer): Buffer {
-  page.writeUInt32LE(0, checksumAt);
-  page.writeUInt32LE(oggChecksum(0, page), checksumAt);
+  page.writeUInt32LE(oggChecksum(page), checksumAt);
   return page;
 }
 

@@ -44,7 +44,7 @@ export class OggJoiner implements Joiner {
   }
 
   finish(): void {
-    if (this.#unfinished.size > 0) throw damaged('its end is missing');
+    if (this.#unfinished.size > 0 || !this.#pages.isComplete) throw damaged('its end is missing');
   }
 
   #takePage({ flags, serial, sequence }: OggPage): void {

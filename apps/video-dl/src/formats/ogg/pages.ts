@@ -1,35 +1,56 @@
-import { DamagedMediaError, StrayBytes, type StructureCheck } from '../structure-check.js';
+import { DamagedMediaError, StrayBytes, type StructureCheck, UnitWalker } from '../structure-check.js';
 
 const fixedHeaderBytes = 27;
-const granuleAt = 6;
-const checksumAt = 22;
+export const checksumAt = 22;
 /** Bytes of the first page that identify the codec. */
 const identificationBytes = 64;
 
-/** Fields of a page header (RFC 3533, 6). */
+/** A page (RFC 3533, 6). */
 export interface OggPage {
   readonly flags: number;
+  /** Ticks up to the end of the last packet that ends here; negative if none does. */
+  readonly granule: number;
   readonly serial: number;
   readonly sequence: number;
+  readonly sizeBytes: number;
+  /** Sizes of the segments of its packets. */
+  readonly lacing: Uint8Array;
+  readonly content: Buffer;
+}
+
+/** The page at `at`, of whose content only the beginning may be there; null without all of its header, undefined if none begins there. */
+export function readOggPage(bytes: Buffer, at = 0): OggPage | null | undefined {
+  if (bytes.length - at < fixedHeaderBytes) return null;
+  if (bytes.readUInt32BE(at) !== 0x4f676753 || bytes.readUInt8(at + 4) !== 0) return undefined;
+  const contentAt = at + fixedHeaderBytes + bytes.readUInt8(at + 26);
+  if (bytes.length < contentAt) return null;
+  const lacing = bytes.subarray(at + fixedHeaderBytes, contentAt);
+  const end = lacing.reduce((sum, size) => sum + size, contentAt);
+  return {
+    flags: bytes.readUInt8(at + 5),
+    granule: Number(bytes.readBigInt64LE(at + 6)),
+    serial: bytes.readUInt32LE(at + 14),
+    sequence: bytes.readUInt32LE(at + 18),
+    sizeBytes: end - at,
+    lacing,
+    content: bytes.subarray(contentAt, end),
+  };
 }
 
 /** Checks that Ogg pages follow each other and match their checksums (RFC 3533, 6). */
-export class OggPages implements StructureCheck {
+export class OggPages extends UnitWalker implements StructureCheck {
   readonly #stray = new StrayBytes();
-  #rest: Buffer = Buffer.alloc(0);
-  /** Bytes left of the page's content. */
-  #left = 0;
-  #checksum = 0;
-  #stated = 0;
-  #identification = Buffer.alloc(0);
+  /** Of the current page. */
+  #parts: Buffer[] = [];
   #clock: OggClock | undefined;
-  /** Granule position of the last page that ends a packet. */
+  #identification = Buffer.alloc(0);
+  /** Of the last page that ends a packet. */
   #granule = 0;
+  readonly #onPage: (page: OggPage, bytes: Buffer) => void;
 
-  readonly #onPage: (page: OggPage) => void;
-
-  /** @param onPage called with each page once its header has arrived */
-  constructor(onPage: (page: OggPage) => void = () => undefined) {
+  /** @param onPage called with each page and its bytes */
+  constructor(onPage: (page: OggPage, bytes: Buffer) => void = () => undefined) {
+    super();
     this.#onPage = onPage;
   }
 
@@ -39,74 +60,41 @@ export class OggPages implements StructureCheck {
     return Math.max(0, this.#granule - lead) / rate;
   }
 
-  /** Whether the last page is complete. */
-  get isComplete(): boolean {
-    return this.#left === 0 && this.#rest.length === 0;
-  }
-
-  push(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    for (;;) {
-      const passed = Math.min(this.#left, bytes.length - at);
-      if (passed > 0) this.#takeContent(bytes.subarray(at, at + passed));
-      at += passed;
-      if (bytes.length - at < fixedHeaderBytes) break;
-      const headerBytes = fixedHeaderBytes + bytes.readUInt8(at + 26);
-      if (!isPage(bytes, at)) {
-        this.#stray.add(1, bytes.readUInt8(at) === 0);
-        at += 1;
-      } else if (bytes.length - at < headerBytes) break;
-      else {
-        this.#begin(bytes.subarray(at, at + headerBytes));
-        at += headerBytes;
-      }
+  protected beginUnit(bytes: Buffer, at: number): number | null {
+    const page = readOggPage(bytes, at);
+    if (page === null) return null;
+    if (page === undefined) {
+      this.#stray.add(1, bytes.readUInt8(at) === 0);
+      return 1;
     }
-    this.#rest = Buffer.from(bytes.subarray(at));
-  }
-
-  canSkip(): boolean {
-    return false;
-  }
-
-  skip(): void {
-    throw new Error('Ogg pages cannot be skipped');
-  }
-
-  #begin(header: Buffer): void {
     this.#stray.mediaResumed();
-    this.#onPage({
-      flags: header.readUInt8(5),
-      serial: header.readUInt32LE(14),
-      sequence: header.readUInt32LE(18),
-    });
-    this.#stated = header.readUInt32LE(checksumAt);
-    // -1 means that no packet ends on this page.
-    const granule = header.readBigInt64LE(granuleAt);
-    if (granule > 0n) this.#granule = Number(granule);
-    const blank = Buffer.from(header);
-    blank.writeUInt32LE(0, checksumAt);
-    this.#checksum = oggChecksum(0, blank);
-    this.#left = header.subarray(fixedHeaderBytes).reduce((sum, lacing) => sum + lacing, 0);
-    if (this.#left === 0) this.#end();
+    this.left = page.sizeBytes;
+    return 0;
   }
 
-  #takeContent(bytes: Buffer): void {
-    this.#checksum = oggChecksum(this.#checksum, bytes);
-    this.#identify(bytes);
-    this.#left -= bytes.length;
-    if (this.#left === 0) this.#end();
+  protected override pass(bytes: Buffer, start: number, end: number): void {
+    this.#parts.push(bytes.subarray(start, end));
+    if (this.left > 0) return;
+    const whole = Buffer.concat(this.#parts);
+    this.#parts = [];
+    const page = readOggPage(whole);
+    if (!page) throw new Error('a page is read from its beginning');
+    if (oggChecksum(whole) !== whole.readUInt32LE(checksumAt))
+      throw new DamagedMediaError('a page of it has a wrong checksum');
+    this.#identify(page.content);
+    if (page.granule > 0) this.#granule = page.granule;
+    this.#onPage(page, whole);
   }
 
-  #identify(bytes: Buffer): void {
+  #identify(content: Buffer): void {
     const missing = identificationBytes - this.#identification.length;
     if (missing <= 0) return;
-    this.#identification = Buffer.concat([this.#identification, bytes.subarray(0, missing)]);
+    this.#identification = Buffer.concat([this.#identification, content.subarray(0, missing)]);
     this.#clock ??= readOggCodec(this.#identification);
   }
 
-  #end(): void {
-    if (this.#checksum !== this.#stated) throw new DamagedMediaError('a page of it has a wrong checksum');
+  override canSkip(): boolean {
+    return false;
   }
 }
 
@@ -137,19 +125,18 @@ export function readOggCodec(packet: Buffer): OggClock | undefined {
   return undefined;
 }
 
-function isPage(bytes: Buffer, at: number): boolean {
-  return bytes.readUInt32BE(at) === 0x4f676753 && bytes.readUInt8(at + 4) === 0;
-}
-
 const table = Uint32Array.from({ length: 256 }, (_, index) => {
   let value = index << 24;
   for (let bit = 0; bit < 8; bit += 1) value = value < 0 ? (value << 1) ^ 0x04c1_1db7 : value << 1;
   return value;
 });
 
-/** CRC-32 with the generator 0x04c11db7, most significant bit first. */
-export function oggChecksum(before: number, bytes: Buffer): number {
-  let value = before;
-  for (const byte of bytes) value = (value << 8) ^ (table[(value >>> 24) ^ byte] ?? 0);
+/** CRC-32 with the generator 0x04c11db7, most significant bit first, of a page without its checksum. */
+export function oggChecksum(page: Buffer): number {
+  let value = 0;
+  for (let at = 0; at < page.length; at += 1) {
+    const byte = at >= checksumAt && at < checksumAt + 4 ? 0 : (page[at] ?? 0);
+    value = (value << 8) ^ (table[(value >>> 24) ^ byte] ?? 0);
+  }
   return value >>> 0;
 }

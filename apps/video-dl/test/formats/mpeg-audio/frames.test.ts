@@ -1,11 +1,9 @@
 import { execa } from 'execa';
 import fc from 'fast-check';
 import { mp3Arguments } from '../../../src/ffmpeg/arguments.js';
-import {
-  makeInfoFrame,
-  Mp3FrameCounter,
-  readMp3FrameHeader,
-} from '../../../src/formats/mpeg-audio/frames.js';
+import { Mp3FrameCounter } from '../../../src/formats/mpeg-audio/frame-chain.js';
+import { readMp3FrameHeader } from '../../../src/formats/mpeg-audio/frames.js';
+import { makeInfoFrame } from '../../../src/formats/mpeg-audio/info-frame.js';
 import { FileServer } from '../../media/support/file-server.js';
 import { collect } from '../../media/support/inspect.js';
 import { Samples } from '../../media/support/samples.js';
@@ -54,14 +52,14 @@ describe('Mp3FrameCounter', () => {
     expect(counter.seconds).toBeGreaterThan(seconds - 0.05);
     expect(counter.seconds).toBeLessThan(seconds + 0.15);
     expect(counter.strayBytes).toBe(0);
-    expect(counter.complete).toBe(true);
+    expect(counter.isComplete).toBe(true);
     expect(Math.abs(mp3.length - counter.seconds * 24_000)).toBeLessThan(700);
   });
 
   it('measures a copied variable-bit-rate MP3 without its tag', async () => {
     const mp3 = await convert('tagged.mp3', 'copy');
     expect(mp3.toString('latin1', 0, 3)).not.toBe('ID3');
-    expect(count(mp3)).toMatchObject({ strayBytes: 0, complete: true });
+    expect(count(mp3)).toMatchObject({ strayBytes: 0, isComplete: true });
     expect(count(mp3).seconds).toBeCloseTo(6, 0);
     const { stdout } = await execa(
       'ffprobe',
@@ -89,7 +87,7 @@ describe('Mp3FrameCounter', () => {
   });
 
   it('detects a truncated last frame', async () => {
-    expect(count((await convert('audio.m4a')).subarray(0, 10_000)).complete).toBe(false);
+    expect(count((await convert('audio.m4a')).subarray(0, 10_000)).isComplete).toBe(false);
   });
 });
 

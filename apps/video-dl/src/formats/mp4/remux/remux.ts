@@ -3,7 +3,7 @@ import { layOutFragments } from './fragments.js';
 import { type Layout, maxHeaderBytes, NotRemuxableError, type SourceFile } from './layout.js';
 import { type ChosenTrack, sourceTracks, type SourceTrack, type Tags } from './movie-boxes.js';
 import { layOutSamples } from './samples.js';
-import { readStructure } from '../../media-head.js';
+import { readStructure } from '../head.js';
 import { MissingBytes, PartialFile, type FilePiece } from '../../partial-file.js';
 
 /** A file whose header has been read. */

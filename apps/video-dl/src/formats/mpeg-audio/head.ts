@@ -1,10 +1,18 @@
-import type { CorrectedLength } from '../matroska/length.js';
+import type { CorrectedLength, MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
-import { readAdtsFrame } from './frame-chain.js';
-import { apeTagBytes, id3TagBytes, readMp3FrameHeader, readXingHeader, type XingHeader } from './frames.js';
+import {
+  apeTagBytes,
+  codecOfFrames,
+  frameAt,
+  frameHeaderBytes,
+  id3TagBytes,
+  minChainFrames,
+} from './frames.js';
+import { readXingHeader, type XingHeader } from './info-frame.js';
 
 const samplesOfFrames = 9;
 const beginningBytes = 128 * 1024;
+const largestFrameBytes = 1441;
 
 /** What a header may leave out: small tags at the end of a file. */
 const maxUnstated = { share: 0.01, bytes: 4096 };
@@ -14,15 +22,24 @@ const maxMeanRatio = 1.3;
 const minStatedShare = { constant: 0.99, variable: 0.8 };
 
 /**
- * The length of MP3 or ADTS frames, which state none, except in a header that programs copy without correcting it.
+ * MP3 or ADTS frames. They state no length, except in a header that programs copy without correcting it.
  * Reads a few places of a file whose bit rate varies.
- * @returns null if the stated length may be true
+ * @param totalBytes null if only the beginning can be read
  * @throws MissingBytes
  */
-export function measuredLength(file: PartialFile, totalBytes: number): CorrectedLength | null {
+export function readBareFrames(file: PartialFile, totalBytes: number | null): Partial<MediaHead> {
+  const tagBytes = id3TagBytes(file.read(0, 10));
+  const name =
+    codecOfFrames(file.read(tagBytes, minChainFrames * largestFrameBytes)) === 'mp3' ? 'mp3' : null;
+  const correctedLength = totalBytes === null ? null : measuredLength(file, totalBytes);
+  return { original: name, audioFile: name, correctedLength };
+}
+
+/** Null if the stated length may be true. */
+function measuredLength(file: PartialFile, totalBytes: number): CorrectedLength | null {
   const startsAt = audioStart(file);
   const start = file.read(startsAt, beginningBytes);
-  if (!beginsWithFrames(start)) return null;
+  if (codecOfFrames(start) === null) return null;
   const beginning = measureFrames([start]);
   const stated = readXingHeader(file.read(startsAt, beginning.firstBytes));
   const audioBytes = totalBytes - startsAt;
@@ -54,7 +71,7 @@ function audioStart(file: PartialFile): number {
   if (end === 0) return 0;
   const rest = file.read(end, beginningBytes);
   let at = rest.indexOf(0xff);
-  while (at >= 0 && at <= maxGapBytes && !beginsWithFrames(rest.subarray(at)))
+  while (at >= 0 && at <= maxGapBytes && codecOfFrames(rest.subarray(at)) === null)
     at = rest.indexOf(0xff, at + 1);
   return at < 0 || at > maxGapBytes ? end : end + at;
 }
@@ -69,19 +86,6 @@ function isPlausible(
   if (audioBytes - bytes > Math.max(maxUnstated.bytes, bytes * maxUnstated.share)) return false;
   const ratio = bytes / stated.frames / (frameBytes / frames);
   return ratio < maxMeanRatio && ratio > 1 / maxMeanRatio;
-}
-
-/** Consecutive frames needed to rule out coincidence. */
-const minChainFrames = 3;
-
-function beginsWithFrames(bytes: Buffer): boolean {
-  let at = 0;
-  for (let count = 0; count < minChainFrames && at + headerBytes <= bytes.length; count += 1) {
-    const frame = frameAt(bytes, at);
-    if (frame === undefined) return false;
-    at += frame.sizeBytes;
-  }
-  return at > 0;
 }
 
 interface MeasuredFrames {
@@ -100,10 +104,10 @@ function measureFrames(samples: readonly Buffer[]): MeasuredFrames {
   let [minBytes, maxBytes] = [Infinity, 0];
   for (const bytes of samples) {
     let at = 0;
-    while (at + headerBytes <= bytes.length) {
+    while (at + frameHeaderBytes <= bytes.length) {
       const frame = frameAt(bytes, at);
       const next = at + (frame?.sizeBytes ?? 0);
-      const isLast = next + headerBytes > bytes.length;
+      const isLast = next + frameHeaderBytes > bytes.length;
       if (frame === undefined || (!isLast && frameAt(bytes, next) === undefined)) {
         at += 1;
         continue;
@@ -118,14 +122,4 @@ function measureFrames(samples: readonly Buffer[]): MeasuredFrames {
     }
   }
   return { ...sum, isConstant: maxBytes - minBytes <= 1 };
-}
-
-/** Enough for the header of either format. */
-const headerBytes = 7;
-
-function frameAt(bytes: Buffer, at: number): { sizeBytes: number; seconds: number } | undefined {
-  if (bytes[at] !== 0xff) return undefined;
-  const mp3 = readMp3FrameHeader(bytes.readUInt32BE(at));
-  if (mp3 === undefined) return readAdtsFrame(bytes, at) ?? undefined;
-  return { sizeBytes: mp3.sizeBytes, seconds: mp3.samples / mp3.sampleRate };
 }
