@@ -29,12 +29,13 @@ const wholeFiles = new Set(['fLaC', 'RIFF']);
 
 /**
  * The joiner for segments that start with these bytes.
+ * @param readsAudioOnly whether the video may change its encoding
  * @throws Rejection for an unknown format
  */
-export function joinerFor(head: Buffer, isOnlySegment: boolean): Joiner {
+export function joinerFor(head: Buffer, isOnlySegment: boolean, readsAudioOnly = false): Joiner {
   if (head[0] === 0x47) return new TransportStreamJoiner();
   if (head.length >= 8 && mp4Boxes.has(head.toString('latin1', 4, 8)))
-    return new FragmentedMp4Joiner(isOnlySegment);
+    return new FragmentedMp4Joiner(isOnlySegment, readsAudioOnly);
   if (head.length >= 4 && head.readUInt32BE(0) === matroskaIds.header)
     return new MatroskaJoiner(isOnlySegment);
   if (head.toString('latin1', 0, 4) === 'OggS') return new OggJoiner();

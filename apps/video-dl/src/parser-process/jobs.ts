@@ -22,7 +22,7 @@ export type ParserJob =
       readonly wanted: WantedTrack | null;
       readonly maxSegments: number;
     }
-  | { readonly kind: 'initialisation'; readonly bytes: Uint8Array }
+  | { readonly kind: 'initialisation'; readonly bytes: Uint8Array; readonly readsAudioOnly: boolean }
   | {
       readonly kind: 'head';
       readonly pieces: readonly FilePiece[];

@@ -31,7 +31,7 @@ function run(job: ParserJob): ParserResult {
       return { job: job.kind, result: dashTracks(manifest, job) };
     }
     case 'initialisation':
-      return { job: job.kind, result: initialisationDigest(viewOf(job.bytes)) };
+      return { job: job.kind, result: initialisationDigest(viewOf(job.bytes), job.readsAudioOnly) };
     case 'head':
       return { job: job.kind, result: readHead(job.pieces, job.totalBytes, job.hasRanges) };
     case 'remux':

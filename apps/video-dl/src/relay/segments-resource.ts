@@ -35,7 +35,7 @@ export class SegmentsResource implements Resource {
   #current: JoinedSegments | null = null;
   #isDelivered = false;
 
-  /** @param readsAudioOnly a clip needs audio from slightly before its start, but no video */
+  /** @param readsAudioOnly the video doesn't matter, and a clip needs audio from slightly before its start */
   constructor(
     index: SegmentIndex,
     context: RelayContext,
@@ -140,7 +140,8 @@ export class SegmentsResource implements Resource {
     signal: AbortSignal,
     { first, end }: Pick<SegmentWindow, 'first' | 'end'> = { first: 0, end: Infinity },
   ) {
-    return new JoinedSegments(this.#index, this.#context, signal, { first, end });
+    const readsAudioOnly = this.#readsAudioOnly;
+    return new JoinedSegments(this.#index, this.#context, signal, { first, end, readsAudioOnly });
   }
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
@@ -200,6 +201,7 @@ class JoinedSegments {
   #joiner: Joiner | null = null;
   #beginning: Buffer | null = null;
   readonly #first: number;
+  readonly #readsAudioOnly: boolean;
   #end: number;
   hasEnded = false;
   statedSeconds: number | null = null;
@@ -208,9 +210,10 @@ class JoinedSegments {
     index: SegmentIndex,
     context: RelayContext,
     signal: AbortSignal,
-    { first, end }: Pick<SegmentWindow, 'first' | 'end'>,
+    { first, end, readsAudioOnly }: Pick<SegmentWindow, 'first' | 'end'> & { readsAudioOnly: boolean },
   ) {
     this.#first = first;
+    this.#readsAudioOnly = readsAudioOnly;
     this.#end = end;
     this.#reader = new SegmentReader(index, context);
     this.#parse = context.parse;
@@ -333,10 +336,11 @@ class JoinedSegments {
       if (initialisation !== null) numbers.add(initialisation);
     }
     if (numbers.size < 2) return;
+    const readsAudioOnly = this.#readsAudioOnly;
     let first: string | null = null;
     for (const number of numbers) {
       const bytes = await this.#reader.initialisation(number, this.#signal);
-      const digest = await this.#parse({ kind: 'initialisation', bytes }, this.#signal);
+      const digest = await this.#parse({ kind: 'initialisation', bytes, readsAudioOnly }, this.#signal);
       first ??= digest;
       if (digest !== null && digest !== first) throw notJoinable('changes its encoding in the middle');
     }
@@ -354,13 +358,13 @@ class JoinedSegments {
       if (this.#joiner === null) {
         head = head === null ? chunk : Buffer.concat([head, chunk]);
         if (head.length < sniffedBytes) continue;
-        this.#joiner = joinerFor(head, isOnly && initialisation === null);
+        this.#joiner = joinerFor(head, isOnly && initialisation === null, this.#readsAudioOnly);
         this.#joiner.begin(segment);
         yield* mergeSmallParts(this.#joiner.push(head));
         head = null;
       } else yield* mergeSmallParts(this.#joiner.push(chunk));
     }
-    this.#joiner ??= joinerFor(head ?? Buffer.alloc(0), isOnly);
+    this.#joiner ??= joinerFor(head ?? Buffer.alloc(0), isOnly, this.#readsAudioOnly);
     yield* mergeSmallParts(this.#joiner.end());
   }
 

@@ -34,7 +34,7 @@ async function start(limits: Limits = {}): Promise<void> {
 afterEach(() => pool[Symbol.asyncDispose]());
 
 const parse = (what: string, client = 'a', of = signal): Promise<string | null> =>
-  pool.forClient(client)({ kind: 'initialisation', bytes: Buffer.from(what) }, of);
+  pool.forClient(client)({ kind: 'initialisation', bytes: Buffer.from(what), readsAudioOnly: false }, of);
 
 describe('a parser process', () => {
   it.each([

@@ -79,7 +79,7 @@ export const wholeParsers: readonly WholeParser[] = [
       ...['formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
     ],
     parse: (input) => {
-      initialisationDigest(input);
+      initialisationDigest(input, false);
       readHead([{ offset: 0, bytes: input, isEnd: true }], input.length);
     },
     inputs: {

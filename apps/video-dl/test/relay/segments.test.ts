@@ -685,6 +685,18 @@ describe('changing initialisations', () => {
     await expect(adding).rejects.toMatchObject({ code: 'no_media' });
     session.close();
   });
+
+  it('are joined for the audio if only the video of an advertisement differs', async () => {
+    const other = Buffer.from(init);
+    const width = other.indexOf('avc1') + 28;
+    other.writeUInt16BE(other.readUInt16BE(width) / 2, width);
+    const of = (body: Buffer) => [`#EXT-X-MAP:URI="${put(body)}"`, ...segments(fmp4.slice(0, 2))];
+    const source = hls(...of(init), '#EXT-X-DISCONTINUITY', ...of(other));
+    const session = bench.session();
+    await expect(session.add(source, 'audio')).resolves.toHaveLength(1);
+    await expect(session.add(source)).rejects.toMatchObject({ code: 'no_media' });
+    session.close();
+  });
 });
 
 describe('segments of a DASH manifest', () => {

@@ -157,13 +157,14 @@ function isFragmented(movie: Buffer): boolean {
 /**
  * A digest of the parts of an initialisation segment that its fragments depend on. Segments
  * with the same digest can be joined.
+ * @param readsAudioOnly whether fragments of the video don't matter
  * @returns null if it isn't MP4, which the joiner checks
  */
-export function initialisationDigest(bytes: Buffer): string | null {
+export function initialisationDigest(bytes: Buffer, readsAudioOnly: boolean): string | null {
   try {
     const movie = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
     if (movie === undefined) return null;
-    return createHash('sha256').update(movieEssentials(movie.bytes)).digest('base64url');
+    return createHash('sha256').update(movieEssentials(movie.bytes, readsAudioOnly)).digest('base64url');
   } catch (error) {
     if (isDamage(error)) return null;
     throw error;

@@ -51,6 +51,7 @@ export class FragmentedMp4Joiner implements Joiner {
     end: ({ type }, held) => held && (type === 'moov' ? this.#takeMovie(held) : this.#retimed(held)),
   });
   readonly #isOnlySegment: boolean;
+  readonly #readsAudioOnly: boolean;
   #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #moov: Buffer | null = null;
   #tracks = new Map<number, Mp4Track>();
@@ -69,9 +70,13 @@ export class FragmentedMp4Joiner implements Joiner {
   #hiddenSeconds = 0;
   readonly #firstTimes = new Map<'video' | 'audio' | 'other', number>();
 
-  /** @param isOnlySegment the list has a single file, which need not be fragmented */
-  constructor(isOnlySegment: boolean) {
+  /**
+   * @param isOnlySegment the list has a single file, which need not be fragmented
+   * @param readsAudioOnly the video may change its encoding, because nobody reads it
+   */
+  constructor(isOnlySegment: boolean, readsAudioOnly: boolean) {
     this.#isOnlySegment = isOnlySegment;
+    this.#readsAudioOnly = readsAudioOnly;
   }
 
   get startSeconds(): number | null {
@@ -166,10 +171,11 @@ export class FragmentedMp4Joiner implements Joiner {
     const isFirst = this.#moov === null;
     this.#moov ??= moov;
     const tracks = fragmentedTracks(moov);
-    if (isFirst) this.#tracks = tracks;
+    this.#tracks = tracks;
     this.#isStandaloneFile = this.#isOnlySegment && this.#tracks.size === 0;
     if (this.#isStandaloneFile) return moov;
-    if (!hasSameEncoding(this.#moov, moov)) throw notJoinable('changes its encoding in the middle');
+    if (!hasSameEncoding(this.#moov, moov, this.#readsAudioOnly))
+      throw notJoinable('changes its encoding in the middle');
     this.#shifts = new Map(
       [...tracks].map(([id, { shiftSeconds, timescale }]) => [id, Math.round(shiftSeconds * timescale)]),
     );
@@ -242,8 +248,9 @@ function withoutEdits(moov: Buffer): Buffer {
 }
 
 /** Whether fragments made for one movie header can be decoded with the other. */
-function hasSameEncoding(one: Buffer, other: Buffer): boolean {
-  return one.equals(other) || movieEssentials(one).equals(movieEssentials(other));
+function hasSameEncoding(one: Buffer, other: Buffer, readsAudioOnly: boolean): boolean {
+  if (one.equals(other)) return true;
+  return movieEssentials(one, readsAudioOnly).equals(movieEssentials(other, readsAudioOnly));
 }
 
 function readRuns(

@@ -194,20 +194,28 @@ export function fragmentedTracks(moov: Buffer): Map<number, Mp4Track> {
  * The fields that two movie headers must share so that fragments made for one can be decoded
  * with the other: tracks, timescales, sample descriptions and defaults. Not the bit rates in a
  * description, which packagers measure, and not the edits, which only shift a track.
+ * @param readsAudioOnly whether the video's encoding doesn't matter
  * @throws Mp4FormatError, RangeError for a damaged box
  */
-export function movieEssentials(moov: Buffer): Buffer {
-  const tracks = [...fragmentedTracks(moov)].map(([id, { timescale }]) =>
-    Buffer.from(JSON.stringify([id, timescale])),
-  );
+export function movieEssentials(moov: Buffer, readsAudioOnly: boolean): Buffer {
+  const matters = (handler: string) => !readsAudioOnly || handler === 'soun';
+  const tracks = [...fragmentedTracks(moov).values()].filter(({ handler }) => matters(handler));
+  const ids = new Set(tracks.map(({ id }) => id));
   const boxes = childBoxes(moov);
-  const descriptions = boxes.filter(({ type }) => type === 'trak').flatMap(sampleDescriptions);
+  const descriptions = boxes
+    .filter((box) => box.type === 'trak' && matters(handlerOf(box)))
+    .flatMap(sampleDescriptions);
   const defaults = boxes
     .filter(({ type }) => type === 'mvex')
     .flatMap(({ bytes }) => childBoxes(bytes))
-    .filter(({ type }) => type === 'trex')
+    .filter(({ type, bytes }) => type === 'trex' && (!readsAudioOnly || ids.has(bytes.readUInt32BE(12))))
     .map(({ bytes }) => bytes);
-  return Buffer.concat([...tracks, ...descriptions, ...defaults]);
+  const numbers = tracks.map(({ id, timescale }) => Buffer.from(JSON.stringify([id, timescale])));
+  return Buffer.concat([...numbers, ...descriptions, ...defaults]);
+}
+
+function handlerOf(trak: Box): string {
+  return findBox(trak, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20) ?? '';
 }
 
 /** Sizes of a sample entry before its child boxes, by handler. */
@@ -216,7 +224,7 @@ const entryBytes: Partial<Record<string, number>> = { vide: 86, soun: 36 };
 function sampleDescriptions(trak: Box): Buffer[] {
   const description = findBox(trak, 'mdia', 'minf', 'stbl', 'stsd');
   if (description === undefined) throw new Mp4FormatError('the required stsd box is missing');
-  const handler = findBox(trak, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20) ?? '';
+  const handler = handlerOf(trak);
   return childBoxes(description.bytes, 16).flatMap(({ bytes }) => {
     const size = entryBytes[handler];
     // QuickTime's longer audio entries have their children at another offset.
