@@ -9,6 +9,8 @@ could take a commentary for the main audio.
 import collections
 import functools
 
+from . import languages
+
 KEY = '_dash_track'
 # Hashable, because yt-dlp compares formats by all of their values.
 Track = collections.namedtuple('Track', ('kind', 'id', 'is_split'))
@@ -41,6 +43,7 @@ def _marking(parse, mark):
             prefix=f'{mpd_id}-' if mpd_id else '',
             is_split=len(_named(mpd_doc, 'Period')) > 1,
             preferences=preferences(mpd_doc),
+            descriptions=_descriptions(mpd_doc),
         )
         _complete(mpd_doc)
         return mark(parse(self, mpd_doc, mpd_id, *args, **kwargs), manifest)
@@ -48,7 +51,7 @@ def _marking(parse, mark):
     return parse_and_mark
 
 
-_Manifest = collections.namedtuple('_Manifest', ('prefix', 'is_split', 'preferences'))
+_Manifest = collections.namedtuple('_Manifest', ('prefix', 'is_split', 'preferences', 'descriptions'))
 
 
 def _named(element, name):
@@ -92,11 +95,22 @@ def _roles(adaptation_set):
     return {role.get('value') for role in roles if role.get('schemeIdUri') == _ROLE_SCHEME}
 
 
+def _descriptions(mpd_doc):
+    """Ids of the Representations that describe the video."""
+    sets = [each for period in _named(mpd_doc, 'Period') for each in _named(period, 'AdaptationSet')]
+    return {each.get('id') for adaptation_set in sets for each in _named(adaptation_set, 'Representation')
+            if 'description' in _roles(adaptation_set) or '1' in _purposes(adaptation_set)}
+
+
+def _purposes(adaptation_set):
+    elements = _named(adaptation_set, 'Accessibility')
+    return {each.get('value') for each in elements if each.get('schemeIdUri') == _PURPOSE_SCHEME}
+
+
 def _is_not_played(adaptation_set):
     not_played = _AUDIO_ROLES_NOT_PLAYED if _is_audio(adaptation_set) else _ROLES_NOT_PLAYED
     roles = _roles(adaptation_set)
-    has_purpose = any(each.get('schemeIdUri') == _PURPOSE_SCHEME for each in _named(adaptation_set, 'Accessibility'))
-    return has_purpose or bool(roles & not_played and 'main' not in roles)
+    return bool(_purposes(adaptation_set)) or bool(roles & not_played and 'main' not in roles)
 
 
 def _complete(mpd_doc):
@@ -132,3 +146,4 @@ def _mark(formats, manifest):
         fmt[KEY] = Track(kind, representation, manifest.is_split)
         if representation in manifest.preferences:
             fmt.setdefault('language_preference', manifest.preferences[representation])
+        fmt[languages.DESCRIBES] = representation in manifest.descriptions

@@ -4,6 +4,8 @@ import collections
 import functools
 import re
 
+from . import languages
+
 _MARK = b'\xef\xbb\xbf'
 
 
@@ -13,7 +15,9 @@ def engage():
 
     @functools.wraps(parse)
     def parse_completed(self, m3u8_doc, *args, **kwargs):
-        return parse(self, with_defaults(completed(m3u8_doc)), *args, **kwargs)
+        found = parse(self, with_defaults(completed(m3u8_doc)), *args, **kwargs)
+        _mark_descriptions(found[0], m3u8_doc)
+        return found
 
     InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed
     rounded_duration = InfoExtractor._parse_m3u8_vod_duration
@@ -60,10 +64,23 @@ def with_defaults(text):
     return '\n'.join(lines)
 
 
+def _mark_descriptions(formats, text):
+    if 'describes-video' not in str(text):
+        return
+    from yt_dlp.utils import parse_m3u8_attributes
+    media = [parse_m3u8_attributes(line) for line in text.splitlines() if line.startswith('#EXT-X-MEDIA:')]
+    names = {(each.get('LANGUAGE'), each.get('NAME')) for each in media if _describes_video(each)}
+    for fmt in formats:
+        fmt[languages.DESCRIBES] = (fmt.get('language'), fmt.get('format_note')) in names
+
+
+def _describes_video(attributes):
+    return 'describes-video' in attributes.get('CHARACTERISTICS', '')
+
+
 def _rank(attributes):
     """The lowest is played: one that is stated as the default, before all others one that doesn't describe the video."""
-    describes_video = 'describes-video' in attributes.get('CHARACTERISTICS', '')
-    return attributes.get('DEFAULT') != 'YES', describes_video
+    return attributes.get('DEFAULT') != 'YES', _describes_video(attributes)
 
 
 def skip_byte_order_mark(response):

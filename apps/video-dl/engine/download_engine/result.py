@@ -1,5 +1,6 @@
 """Converts yt-dlp's info dictionary to plain JSON with the fields that the parent uses."""
 
+import functools
 import json
 import math
 import re
@@ -8,7 +9,7 @@ import urllib.request
 
 from yt_dlp.utils import ExtractorError
 
-from . import dash_tracks, limits
+from . import dash_tracks, languages, limits
 
 _TEXT_FIELDS = (
     'id', 'title', 'uploader', 'channel', 'creator', 'artist', 'extractor', 'upload_date', 'live_status',
@@ -35,13 +36,16 @@ def describe(ydl, info, targets):
     """
     # yt-dlp lists the best last.
     formats = _one_per_track(f for f in (info.get('formats') or [info]) if _usable(f, ydl.images))[-limits.FORMATS:]
-    selections = {name: _select(ydl, info, formats, target) for name, target in targets.items()}
+    ranked = {name: _ranked(ydl, info, formats, target) for name, target in targets.items()}
+    selections = {name: _select(ydl, ranked[name], target) for name, target in targets.items()}
     # The selection has checked doubtful formats.
     formats = [f for f in formats if f.get('__working') is not False]
+    spoken = _by_language(ydl, formats, ranked, targets)
     if not formats and info.get('live_status') not in ('is_live', 'is_upcoming', 'post_live'):
         raise ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
-    indices = {id(fmt): index for index, fmt in enumerate(formats)}
-    chosen = {id(fmt) for selection in selections.values() for fmt in selection}
+    chosen = {id(fmt) for each in (selections, *spoken.values()) for selection in each.values() for fmt in selection}
+    as_indices = functools.partial(_as_indices, {id(fmt): index for index, fmt in enumerate(formats)})
+    original = next((languages.of(fmt) for fmt in reversed(selections.get('mp3', []))), None)
     position = ydl.playlist_position or (None, None)
     result = {
         **{key: _text(info.get(key)) for key in _TEXT_FIELDS},
@@ -58,7 +62,10 @@ def describe(ydl, info, targets):
         'playlist_count': position[1],
         'items': [_item(entry) for entry in ydl.items[:limits.ITEMS]],
         'formats': [_format(ydl, info, fmt, id(fmt) in chosen) for fmt in formats],
-        'selections': {name: [indices[id(fmt)] for fmt in selection] for name, selection in selections.items()},
+        'selections': as_indices(selections),
+        'languages': [{'language': _text(language), 'is_original': language == original,
+                       'is_description': languages.is_description(language), 'selections': as_indices(selected)}
+                      for language, selected in spoken.items()],
     }
     if len(json.dumps(result, ensure_ascii=False)) > limits.RESULT_CHARACTERS:
         raise limits.ResultTooLargeError
@@ -112,19 +119,22 @@ def _manifest_track(fmt):
     return track if is_read and len(fmt['manifest_url']) <= limits.URL_CHARACTERS else None
 
 
-def _select(ydl, info, formats, target):
-    """The entries of `formats` that yt-dlp's selector chooses for a target."""
-    if not formats:
-        return []
+def _ranked(ydl, info, formats, target):
+    """The formats in yt-dlp's order for a target, the best last."""
     ydl.params['format_sort'] = target['sort']
-    by_id = {}
     candidates = {**info, 'formats': list(formats)}
-    ydl.sort_formats(candidates)
-    candidates = candidates['formats']
+    if formats:
+        ydl.sort_formats(candidates)
+    return candidates['formats']
+
+
+def _select(ydl, candidates, target):
+    """Those of the ranked formats that yt-dlp's selector chooses for a target."""
+    if not candidates:
+        return []
     for number, fmt in enumerate(candidates):
         # The selector copies formats, so number them to find the originals.
         fmt['_number'] = number
-        by_id[number] = fmt
     selector = ydl.build_format_selector(target['format'])
     chosen = list(selector({
         'formats': candidates,
@@ -134,7 +144,22 @@ def _select(ydl, info, formats, target):
     }))
     if not chosen:
         return []
-    return [by_id[part['_number']] for part in chosen[-1].get('requested_formats') or [chosen[-1]]]
+    return [candidates[part['_number']] for part in chosen[-1].get('requested_formats') or [chosen[-1]]]
+
+
+def _by_language(ydl, formats, ranked, targets):
+    """The selections of each language that the page states."""
+    for fmt in formats:
+        # Clients that request no language don't pay for checks of other languages.
+        fmt.setdefault('__working', True)
+    spoken = list(dict.fromkeys(filter(None, map(languages.of, formats))))[:limits.LANGUAGES]
+    return {language: {name: _select(ydl, languages.only(language, [f for f in ranked[name] if f['__working']]), target)
+                       for name, target in targets.items()}
+            for language in spoken}
+
+
+def _as_indices(indices, selections):
+    return {name: [indices[id(fmt)] for fmt in selection] for name, selection in selections.items()}
 
 
 def _format(ydl, info, fmt, is_chosen):

@@ -86,6 +86,13 @@ const originalAudio = named('OriginalAudio', {
     .describe('The `Content-Length` of the stream; null if not known yet.'),
 });
 
+const audioLanguage = named('AudioLanguage', {
+  language: z.string().describe('The value for `lang` of the streams, such as `de` or `pt-BR`.'),
+  label: z.string().describe('Its English name.'),
+  isOriginal: z.boolean().describe('Whether streams without `lang` have it.'),
+  isDescription: z.boolean().describe('Whether it describes the video for people who can’t see it.'),
+});
+
 const clip = named('Clip', { start: z.number().min(0), end: z.number().min(0).nullable() });
 
 const item = named('PageItem', {
@@ -133,6 +140,9 @@ export const infoSchema = named('VideoInfo', {
   playlistCount: z.int().nullable().describe('How many videos the page has, if several.'),
   items: z.array(item).describe('The first 50 videos of a page with several; empty for a page with one.'),
   formats: z.array(format).describe('The formats that the page offers.'),
+  audioLanguages: z
+    .array(audioLanguage)
+    .describe("The languages of the page's audio; empty if the site states none."),
   downloads: z
     .array(download)
     .describe("The available downloads. Targets that this service can't produce are omitted."),

@@ -1,6 +1,7 @@
 import { DomainError, parseRequest, requestContext } from '@media-services/http-common';
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
+import { languageName } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { ExtractionService } from '../extract/service.js';
 import type { Extraction, Format } from '../extract/types.js';
@@ -79,6 +80,12 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
       thumbnail,
     })),
     formats: extraction.formats.map(describeFormat),
+    audioLanguages: extraction.audioLanguages.map(({ language, isOriginal, isDescription }) => ({
+      language,
+      label: languageName(language),
+      isOriginal,
+      isDescription,
+    })),
   };
 }
 

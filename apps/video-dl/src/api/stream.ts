@@ -1,6 +1,7 @@
 import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
+import { isLanguage } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { StreamRequest } from '../deliver/job.js';
 import type { StreamingService } from '../deliver/service.js';
@@ -29,10 +30,27 @@ const saveParameters = {
     .describe('`inline`: a browser plays the stream instead of saving it.'),
 };
 
+const languageError = { error: 'must be a language such as de or pt-BR, or original' };
+
+const languageParameters = {
+  lang: z
+    .string(languageError)
+    .max(40, languageError)
+    .refine(isLanguage, languageError)
+    .optional()
+    .meta({
+      maxLength: 40,
+      description:
+        'Language of the audio (BCP 47), one of `audioLanguages` of `/api/info`; `de` also finds `de-AT`. `original`, the default: what the page plays by itself.',
+      examples: ['de', 'pt-BR', 'original'],
+    }),
+};
+
 export const audioQuery = z
   .strictObject({
     ...pageParameters,
     ...saveParameters,
+    ...languageParameters,
     fmt: z
       .enum(audioTargets, { error: `must be ${oneOf.format(audioTargets)}` })
       .default('mp3')
@@ -46,6 +64,7 @@ export const videoQuery = z
   .strictObject({
     ...pageParameters,
     ...saveParameters,
+    ...languageParameters,
     fmt: z
       .enum(mp4Targets, { error: `must be ${oneOf.format(mp4Targets)}` })
       .default('mp4-720')
@@ -85,6 +104,7 @@ async function respond(
   const request: StreamRequest = {
     url,
     item: query.item,
+    language: query.lang,
     target: query.fmt,
     clip: { start: query.start, end: query.end },
     saveAs: { name: query.filename, isInline: query.disposition === 'inline' },

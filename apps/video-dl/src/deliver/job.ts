@@ -22,6 +22,8 @@ export interface StreamRequest extends RangeHeaders, ConditionHeaders {
   readonly client: string;
   /** Number of the video on a page with several, from 1. */
   readonly item?: number | undefined;
+  /** Of the audio; the original if absent. */
+  readonly language?: string | undefined;
   readonly clip?: ClipRequest | undefined;
   readonly saveAs?: SaveAs | undefined;
 }

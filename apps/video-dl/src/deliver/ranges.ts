@@ -69,11 +69,12 @@ interface SentTo {
   readonly client: string;
   readonly url: string;
   readonly target: string;
+  readonly language?: string | undefined;
 }
 
 /** A hash keeps the keys short. */
-function keyOf({ client, url, target }: SentTo): string {
+function keyOf({ client, url, target, language }: SentTo): string {
   return createHash('sha256')
-    .update(JSON.stringify([client, target, url]))
+    .update(JSON.stringify([client, target, url, language]))
     .digest('base64url');
 }

@@ -220,9 +220,10 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #extract({ url, client, item }: StreamRequest, context: StreamContext): Promise<Extraction> {
+  async #extract(request: StreamRequest, context: StreamContext): Promise<Extraction> {
+    const { url, client, item, language } = request;
     return context.timings.measure('extract', () =>
-      this.#options.extraction.extract(url, { signal: context.signal, client, item }),
+      this.#options.extraction.extract(url, { signal: context.signal, client, item, language }),
     );
   }
 

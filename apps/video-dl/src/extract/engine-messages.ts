@@ -30,6 +30,7 @@ const most = {
   messageCharacters: 2_000,
   descriptionCharacters: 20_000,
   items: 50,
+  languages: 50,
   covers: 4,
   playlistCharacters: 1024 * 1024,
   urlCharacters: 8_192,
@@ -82,6 +83,8 @@ const rawFormatSchema = z.object({
 
 const indices = z.array(z.number().int().nonnegative()).max(2);
 
+const selections = z.record(z.enum(targets), indices);
+
 const extractionSchema = z.object({
   kind: z.literal('extraction'),
   id: text,
@@ -107,7 +110,18 @@ const extractionSchema = z.object({
   playlist_count: number,
   items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(most.items),
   formats: z.array(rawFormatSchema).max(most.formats),
-  selections: z.record(z.enum(targets), indices),
+  selections,
+  /** Of the audio. */
+  languages: z
+    .array(
+      z.object({
+        language: z.string().max(most.textCharacters),
+        is_original: z.boolean(),
+        is_description: z.boolean(),
+        selections,
+      }),
+    )
+    .max(most.languages),
   warnings,
 });
 

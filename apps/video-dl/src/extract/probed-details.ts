@@ -60,6 +60,10 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
     mediaDefect: found.find(({ defect }) => defect !== undefined)?.defect ?? null,
     formats: extraction.formats.map(refinedOf),
     selections: withSeparateAudio(perTarget((target) => extraction.selections[target].map(refinedOf))),
+    audioLanguages: extraction.audioLanguages.map((language) => ({
+      ...language,
+      selections: perTarget((target) => language.selections[target].map(refinedOf)),
+    })),
   };
 }
 

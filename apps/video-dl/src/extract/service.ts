@@ -16,6 +16,7 @@ import { ExtractionCache } from './cache.js';
 import { Exits } from './exits.js';
 import type { ExtractorArguments } from './extractor-arguments.js';
 import { codedError, extractionError, warningKind } from './failures.js';
+import { spokenIn } from './languages.js';
 import { withProbedDetails, type ProbeSource } from './probed-details.js';
 import { toExtraction } from './to-extraction.js';
 import type { Extraction, PageItem } from './types.js';
@@ -47,6 +48,8 @@ export interface ExtractOptions {
   readonly client?: string | undefined;
   /** Number of the video on a page with several, from 1; defaults to the first that works. */
   readonly item?: number | undefined;
+  /** The language of the audio; defaults to the original. */
+  readonly language?: string | undefined;
   /** The outbound proxy to use; defaults to the current one for the page's host. */
   readonly exit?: number | undefined;
 }
@@ -95,9 +98,16 @@ export class ExtractionService {
 
   /**
    * Extracts a page. Concurrent requests share one extraction, which is cached while its media URLs are valid.
-   * @throws DomainError with the cause's code; the signal's reason
+   * @throws DomainError with the cause's code, `no_media` for a language that the page doesn't have; the signal's reason
    */
-  async extract(
+  async extract(url: PageUrl, options: ExtractOptions): Promise<Extraction> {
+    const extraction = await this.#extractOriginal(url, options);
+    const { language, signal, client = '' } = options;
+    if (language === undefined) return extraction;
+    return this.#withDetails(spokenIn(extraction, language), signal, client);
+  }
+
+  async #extractOriginal(
     url: PageUrl,
     { signal, fresh = false, client = '', item, exit }: ExtractOptions,
   ): Promise<Extraction> {
@@ -151,7 +161,7 @@ export class ExtractionService {
   /** The callers' deadlines cover everything. */
   async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
     const { signal, claims, item } = request;
-    const { guard, cacheMs, probeSource } = this.#options;
+    const { guard, cacheMs } = this.#options;
     await guard.checkUrl(new URL(url), signal, clientOf(claims));
     const { host } = new URL(url);
     const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) =>
@@ -160,13 +170,15 @@ export class ExtractionService {
     this.#warnings.note(raw.warnings, host, Date.now());
     assertFinished(raw, url);
     const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-    const extraction = await withProbedDetails(
-      toExtraction(raw, context),
-      (source, probeSignal) => probeSource(source, probeSignal, clientOf(claims)),
-      signal,
-    );
+    const extraction = await this.#withDetails(toExtraction(raw, context), signal, clientOf(claims));
     assertWhole(extraction, raw, host);
     return this.#withPublicThumbnails(extraction, { signal, client: clientOf(claims) });
+  }
+
+  async #withDetails(extraction: Extraction, signal: AbortSignal, client: string): Promise<Extraction> {
+    const probe: Parameters<typeof withProbedDetails>[1] = (source, probeSignal) =>
+      this.#options.probeSource(source, probeSignal, client);
+    return withProbedDetails(extraction, probe, signal);
   }
 
   /** A page can use any URL as its thumbnail, and clients that display the result of `/api/info` load it. */

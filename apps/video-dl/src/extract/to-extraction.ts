@@ -19,7 +19,7 @@ export interface ExtractionContext {
 export function toExtraction(raw: RawExtraction, context: ExtractionContext): Extraction {
   const formats = raw.formats.map((format, index) => toFormat(format, index, context));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
-  const selections = perTarget((target) => pick(raw.selections[target]));
+  const selectionsOf = (picked: RawExtraction['selections']) => perTarget((target) => pick(picked[target]));
   const chosen = Object.values(raw.selections).flat();
   const clip = section(raw);
   // With a section, the page states the duration of the section.
@@ -47,7 +47,13 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     section: clip,
     suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
-    selections,
+    selections: selectionsOf(raw.selections),
+    audioLanguages: raw.languages.map(({ language, is_original, is_description, selections }) => ({
+      language,
+      isOriginal: is_original,
+      isDescription: is_description,
+      selections: selectionsOf(selections),
+    })),
     extractedAt: context.now,
     expiresAt: expiresAt(raw, chosen, context),
   };

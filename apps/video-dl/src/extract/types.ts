@@ -51,6 +51,17 @@ export interface Format {
 /** Formats by target. */
 export type Selections = Readonly<Record<Target, readonly Format[]>>;
 
+/** One language of a page's audio. */
+export interface AudioLanguage {
+  /** As the site states it, such as `de-AT`; `de-desc` for an audio description. */
+  readonly language: string;
+  /** Whether it is in the page's own selections. */
+  readonly isOriginal: boolean;
+  /** Whether it describes the video. */
+  readonly isDescription: boolean;
+  readonly selections: Selections;
+}
+
 /** What the download engine found on a page. */
 export interface Extraction {
   readonly id: string;
@@ -82,6 +93,8 @@ export interface Extraction {
   readonly formats: readonly Format[];
   /** What yt-dlp's selector chose per target: none, one (muxed) or two (video, audio). */
   readonly selections: Selections;
+  /** Those that the site states. */
+  readonly audioLanguages: readonly AudioLanguage[];
   /** Milliseconds since the epoch. */
   readonly extractedAt: number;
   /** Expiry of the media URLs, stated or assumed; milliseconds since the epoch. */

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Double, mediaSeconds, tones } from '@media-services/fault-site/double';
-import { execa } from 'execa';
 import { receive } from '../deliver/support/receive.js';
 import { interpreters } from '../support/pythons.js';
 import { isNight } from '../../../../proof/vitest/at-night.js';
 import type { TestService } from '../support/service.js';
+import { pitchOf } from './pitch.js';
 import { type Shape, shapes, startBehind } from './shapes.js';
 import { inspect } from '../media/support/inspect.js';
 
@@ -184,21 +184,4 @@ async function measure(file: string): Promise<Measured> {
     height: picture?.height ?? null,
     pitch: hasSound ? await pitchOf(file) : null,
   };
-}
-
-const sampleRate = 16_000;
-
-/** Counts zero crossings between the first and third second, because a decoder's first and last frames are incomplete. */
-async function pitchOf(file: string): Promise<number> {
-  const raw = ['-map', '0:a', '-f', 's16le', '-ac', '1', '-ar', String(sampleRate), '-'];
-  const { stdout } = await execa('ffmpeg', ['-loglevel', 'error', '-i', file, ...raw], {
-    encoding: 'buffer',
-  });
-  const all = new Int16Array(stdout.buffer, stdout.byteOffset, Math.floor(stdout.byteLength / 2));
-  const samples = all.subarray(sampleRate, 3 * sampleRate);
-  let crossings = 0;
-  for (let place = 1; place < samples.length; place += 1) {
-    if ((samples[place - 1] ?? 0) < 0 && (samples[place] ?? 0) >= 0) crossings += 1;
-  }
-  return Math.round((crossings * sampleRate) / samples.length);
 }

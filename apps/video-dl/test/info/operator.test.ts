@@ -161,6 +161,7 @@ const extraction: Extraction = {
   suggestedStartSeconds: null,
   formats: [format()],
   selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()], original: [format()] },
+  audioLanguages: [],
   extractedAt: 0,
   expiresAt: 0,
 };

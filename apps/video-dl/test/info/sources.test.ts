@@ -150,6 +150,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       playlistCount: null,
       clip: null,
       suggestedStart: null,
+      audioLanguages: [],
       items: [],
       originalAudio: {
         container: 'm4a',

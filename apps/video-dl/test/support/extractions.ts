@@ -62,6 +62,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     suggestedStartSeconds: null,
     formats,
     selections: perTarget(() => formats),
+    audioLanguages: [],
     extractedAt: 0,
     expiresAt: 300_000,
     ...changes,

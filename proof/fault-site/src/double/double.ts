@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueCertificates } from './certificates.js';
 import { SiteProxy, type SiteRequest } from './proxy.js';
+import { Broadcaster } from './sites/broadcaster.js';
 import { Instagram } from './sites/instagram.js';
 import { Reddit } from './sites/reddit.js';
 import { SoundCloud } from './sites/soundcloud.js';
+import { Ted } from './sites/ted.js';
 import { TikTok } from './sites/tiktok.js';
 import { Twitch } from './sites/twitch.js';
 import { Vimeo } from './sites/vimeo.js';
@@ -44,6 +46,7 @@ export class Double implements AsyncDisposable {
       new YouTube(tickets, playerBytes),
       new YouTubeMediaServers(tickets),
       ...[new TikTok(), new X(), new Vimeo(), new Reddit(), new Instagram(), new SoundCloud(), new Twitch()],
+      ...[new Ted(), new Broadcaster()],
     ];
     const certificates = await issueCertificates(sites.flatMap(({ hosts }) => hosts));
     const folder = await mkdtemp(join(tmpdir(), 'video-dl-double-'));

@@ -80,6 +80,7 @@ const recipes = {
   'hls-avc-1080': asHls(1080),
   'hls-aac-original': recipe(sound('original'), aac, hls, ['index.m3u8']),
   'hls-aac-dub': recipe(sound('dub'), aac, hls, ['index.m3u8']),
+  'hls-aac-described': recipe(sound('described'), aac, hls, ['index.m3u8']),
   'hls-mp3': recipe(sound('original'), ['-c:a', 'libmp3lame', '-b:a', '128k'], hls, [
     '-hls_segment_filename',
     'part-%d.mp3',

@@ -88,6 +88,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     expiresAt: Date.now() + 60_000,
     formats,
     selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats, original: mp3 },
+    audioLanguages: [],
     ...fields,
   };
 }

@@ -25,6 +25,8 @@ export function masterPlaylist(root: string, heights: readonly Height[] = [360, 
 
 const folders: readonly MediumName[] = [
   'hls-aac-original',
+  'hls-aac-dub',
+  'hls-aac-described',
   'hls-avc-360',
   'hls-avc-720',
   'hls-avc-1080',
