@@ -125,6 +125,7 @@ it('TAK that is damaged is rejected permanently', async () => {
 
 async function expectWhole(
   url: string,
+  // The length of each track's samples, which ffprobe adds up.
   expected: { duration: number; tracks: readonly number[] },
 ): Promise<void> {
   const { body } = await service.info(url);
@@ -146,12 +147,12 @@ it('Matroska whose audio starts before zero is as long as its media', async () =
       ...['-avoid_negative_ts', 'disabled', 'negative.mkv'],
     ],
   });
-  await expectWhole(await served('negative.mkv', await readFile(path)), { duration: 5, tracks: [4, 5] });
+  await expectWhole(await served('negative.mkv', await readFile(path)), { duration: 5, tracks: [4, 4] });
 });
 
 it.each([
-  ['whose audio starts late', 'late-audio.mkv', [], ['-itsoffset', '2'], { duration: 6, tracks: [6, 4] }],
-  ['with a single image', 'still.mkv', ['-t', '0.04'], [], { duration: 4, tracks: [4, 4] }],
+  ['whose audio starts late', 'late-audio.mkv', [], ['-itsoffset', '2'], { duration: 6, tracks: [4, 4] }],
+  ['with a single image', 'still.mkv', ['-t', '0.04'], [], { duration: 4, tracks: [0.04, 4] }],
 ] as const)('Matroska %s is sent completely', async (_, name, forVideo, forAudio, expected) => {
   const source = await media('small.mp4');
   const path = await made(name, {
