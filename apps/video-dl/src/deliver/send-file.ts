@@ -11,7 +11,7 @@ import { failureOf } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Selection } from './ranges.js';
 import { streamHeaders, type KnownFile } from './response.js';
-import type { SiteFile } from './site-file.js';
+import { withZeroed, type SiteFile } from './site-file.js';
 
 /** Opens the file, or the part of it that the client wants. */
 export interface FileReader {
@@ -65,8 +65,9 @@ export async function sendFile(
       using rate = job.watchSource(() => ({ bytes: sent, mediaSeconds: 0 }));
       for (; next.done !== true; next = await rate.during(chunks.next())) {
         structure?.push(next.value);
-        sent += next.value.length;
-        await job.send(next.value);
+        const chunk = withZeroed(next.value, (range?.start ?? 0) + sent, file.zeroed);
+        sent += chunk.length;
+        await job.send(chunk);
       }
       if (sent !== expected) throw changed();
       structure?.end?.();

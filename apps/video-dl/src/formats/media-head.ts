@@ -1,4 +1,5 @@
 import type { AudioLength, Probe } from './mp4/movie-summary.js';
+import type { Span } from './mp4/remux/samples.js';
 
 /** Replaces the length that a file states. */
 export interface CorrectedLength {
@@ -22,6 +23,8 @@ export interface MediaHead {
   readonly audioLength: AudioLength | null;
   /** The length to use instead of the one that the file states; null if that one may be true. */
   readonly correctedLength: CorrectedLength | null;
+  /** Lengths inside a fragmented MP4 that Apple's players would add to those of its fragments, so that we send 0. */
+  readonly zeroed: readonly Span[];
 }
 
 export const noHead: MediaHead = {
@@ -30,4 +33,5 @@ export const noHead: MediaHead = {
   audioFile: null,
   audioLength: null,
   correctedLength: null,
+  zeroed: [],
 };

@@ -123,6 +123,10 @@ const resultSchemas = {
       audioFile: z.enum(audioFiles).nullable(),
       audioLength: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
       correctedLength: z.object({ seconds: number }).nullable(),
+      zeroed: z
+        .array(z.object({ start: count, end: count }))
+        .max(1000)
+        .readonly(),
     }),
   ]),
   remux: z

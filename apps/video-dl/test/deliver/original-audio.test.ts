@@ -32,6 +32,34 @@ const address = (name: string) =>
   `${service.url}/api/stream?fmt=original&url=${encodeURIComponent(pageOf(name))}`;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
+it('a fragmented M4A loses the length of its track, which Apple players would add to that of the fragments', async () => {
+  const expected = await readFile(await media('fragments.m4a'));
+  const lengthAt = expected.indexOf('mdhd') + 4 + 4 + 4 + 4 + 4;
+  expect(expected.readUInt32BE(lengthAt)).toBe(0);
+  const stated = Buffer.from(expected);
+  stated.writeUInt32BE(4 * 44_100, lengthAt);
+  site.on('/stated.m4a', async (req, res) => {
+    const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(req.headers.range ?? '') ?? [];
+    const [start, end] = [Number(from), Math.min(to === '' ? Infinity : Number(to) + 1, stated.length)];
+    res.writeHead(206, {
+      'content-type': 'audio/mp4',
+      'content-length': end - start,
+      'content-range': `bytes ${start}-${end - 1}/${stated.length}`,
+      etag: '"1"',
+    });
+    res.end(stated.subarray(start, end));
+    return Promise.resolve();
+  });
+  const url = `${service.url}/api/stream?fmt=original&url=${encodeURIComponent(`${site.url}/stated.m4a`)}`;
+  const { body, complete, headers } = await receive(url);
+  expect({ complete, isEqual: body.equals(expected) }).toEqual({ complete: true, isEqual: true });
+
+  const range = `bytes=${lengthAt + 2}-${lengthAt + 9}`;
+  const part = await fetch(url, { headers: { range, 'if-range': String(headers['etag']) } });
+  expect(part.status).toBe(206);
+  expect(Buffer.from(await part.arrayBuffer())).toEqual(expected.subarray(lengthAt + 2, lengthAt + 10));
+});
+
 describe('an audio file is sent byte for byte', () => {
   it.each([
     ['sound.m4a', 'audio/mp4', 'm4a'],

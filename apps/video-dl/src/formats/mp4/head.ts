@@ -4,7 +4,7 @@ import type { PartialFile } from '../partial-file.js';
 import { protectedByDrm, Rejection } from '../rejection.js';
 import { childBoxes, isDamage, readBoxHeader } from './box.js';
 import { assertNotEncrypted } from './encryption.js';
-import { movieEssentials, readMovieHeader } from './movie-header.js';
+import { movieEssentials, readMovieHeader, trackLengthFields } from './movie-header.js';
 import {
   audioLength,
   hasOnlyAudio,
@@ -23,6 +23,7 @@ const maxBoxes = 16;
 /** The boxes of an MP4 that say what it contains, wherever they are (ISO 14496-12, 4.2, 4.3). */
 export interface Mp4Structure {
   readonly movie: Buffer | undefined;
+  readonly movieAt: number;
   /** The `sidx` box of a fragmented file. */
   readonly index: Buffer | undefined;
   readonly indexEnd: number;
@@ -67,7 +68,7 @@ export function readStructure(file: PartialFile, totalBytes: number): Mp4Structu
     offset = end;
   }
   if (movie !== undefined && isWhole) isWhole = holdsSamples(media, movie, movieAt);
-  return { movie, index, indexEnd, hasMedia: media.length > 0, isWhole };
+  return { movie, movieAt, index, indexEnd, hasMedia: media.length > 0, isWhole };
 }
 
 /** 0 if the tables of the samples are unusable. */
@@ -113,7 +114,7 @@ const maxTrailerBytes = 16 * 1024;
 
 /** @throws MissingBytes, Mp4FormatError, Rejection for a file that is encrypted or has lost a part */
 export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Partial<MediaHead> {
-  const { movie, index, indexEnd, hasMedia, isWhole } = readStructure(file, totalBytes);
+  const { movie, movieAt, index, indexEnd, hasMedia, isWhole } = readStructure(file, totalBytes);
   if (movie === undefined) return {};
   assertNotEncrypted(movie);
   const stated = summariseMovie(movie) ?? null;
@@ -140,6 +141,10 @@ export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolea
     audioFile: isComplete && isMp4 && hasOnlyAudio(movie) ? 'm4a' : null,
     audioLength: (isComplete ? audioLength(movie, isIndexed ? index : undefined) : undefined) ?? null,
     correctedLength: isUnknown ? { seconds: null } : null,
+    zeroed: trackLengthFields(movie).map(({ start, end }) => ({
+      start: movieAt + start,
+      end: movieAt + end,
+    })),
   };
 }
 

@@ -68,6 +68,23 @@ export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
 /** Types of data in a tag of iTunes, which players look for in any MP4. */
 const imageTypes = { 'image/jpeg': 13, 'image/png': 14 };
 
+/**
+ * Where a fragmented movie states lengths of tracks in their `mdhd`: offsets from the start of `moov`. Players of
+ * ISO 14496-12 expect 0 there, and Apple's add it to the length of the fragments.
+ */
+export function trackLengthFields(moov: Buffer): { start: number; end: number }[] {
+  const boxes = childBoxes(moov);
+  if (!boxes.some(({ type }) => type === 'mvex')) return [];
+  return boxes.flatMap((trak) => {
+    const mdhd = trak.type === 'trak' ? findBox(trak, 'mdia', 'mdhd') : undefined;
+    if (mdhd === undefined) return [];
+    const [at, size] = version(mdhd) === 1 ? [4 + 8 + 8 + 4, 8] : [4 + 4 + 4 + 4, 4];
+    const start = mdhd.bytes.byteOffset - moov.byteOffset + mdhd.headerSize + at;
+    const end = start + size;
+    return moov.subarray(start, end).every((byte) => byte === 0) ? [] : [{ start, end }];
+  });
+}
+
 /** The moov box with a cover next to the tags that ffmpeg writes; unchanged if there are no tags. */
 export function withCover(moov: Buffer, { bytes, mediaType }: Cover): Buffer {
   // A type, then a language, which is 0.
