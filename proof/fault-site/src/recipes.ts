@@ -337,6 +337,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   ),
   'fragments.m4a': copied(front, ...onlyAudio, '-movflags', '+frag_keyframe+empty_moov', 'fragments.m4a'),
   'alac.m4a': file([audio({ codec: ['-c:a', 'alac'] })], ...faststart, 'alac.m4a'),
+  'spatial.webm': file([audio({ codec: [...opus, '-ac', '4', '-mapping_family', '2'] })], 'spatial.webm'),
   'opus.webm': file([audio({ codec: opus })], 'opus.webm'),
   'vbr.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-q:a', '4'] })], 'vbr.mp3'),
   'sound.flac': file([audio({ codec: ['-c:a', 'flac'] })], 'sound.flac'),

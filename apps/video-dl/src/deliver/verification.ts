@@ -132,6 +132,9 @@ function incomplete(what: string): DomainError {
 
 const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
 
+/** Sound from all directions, for headsets. ffmpeg decodes it, but can't mix it down. */
+const spatialAudio = /channel layout '[^']{0,40}ambisonic/iu;
+
 /** How ffmpeg ends when media break it. Another attempt ends the same way. */
 const crashes = new Set<string>(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
 
@@ -154,6 +157,11 @@ function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedS
         cause,
       },
     );
+  }
+  if (spatialAudio.test(wrote)) {
+    const detail =
+      "The audio is spatial (ambisonic), which can't be converted to stereo. Request it as it is with `fmt=original`.";
+    return new DomainError('no_media', detail, { cause });
   }
   return unreadable(cause);
 }

@@ -2,6 +2,7 @@ import { inChunks } from '@media-services/egress-guard';
 import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
 import { joinerFor, sniffedBytes } from '../formats/joiner-for.js';
 import type { FirstTimes, Joiner, TrackChanges, TrackLengths } from '../formats/joiner.js';
+import { LeadingImage } from '../formats/mpeg-ts/leading-image.js';
 import { notJoinable, Rejection } from '../formats/rejection.js';
 import { type RelayContext, type Resource, type ResourceRequest, writeAll } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
@@ -352,20 +353,21 @@ class JoinedSegments {
     bytes: SegmentBytes,
     isOnly: boolean,
   ): AsyncGenerator<Buffer, void, void> {
-    let head: Buffer | null = Buffer.alloc(0);
+    const image = new LeadingImage();
+    let head = Buffer.alloc(0);
     this.#joiner?.begin(segment);
-    for await (const chunk of chain(initialisation, bytes.chunks())) {
-      if (this.#joiner === null) {
-        head = head === null ? chunk : Buffer.concat([head, chunk]);
-        if (head.length < sniffedBytes) continue;
-        this.#joiner = joinerFor(head, isOnly && initialisation === null, this.#readsAudioOnly);
-        this.#joiner.begin(segment);
-        yield* mergeSmallParts(this.#joiner.push(head));
-        head = null;
-      } else yield* mergeSmallParts(this.#joiner.push(chunk));
-    }
-    this.#joiner ??= joinerFor(head ?? Buffer.alloc(0), isOnly, this.#readsAudioOnly);
-    yield* mergeSmallParts(this.#joiner.end());
+    const join = (media: Buffer, isLast: boolean): readonly Buffer[] => {
+      if (this.#joiner !== null) return media.length === 0 ? [] : this.#joiner.push(media);
+      head = Buffer.concat([head, media]);
+      if (head.length < sniffedBytes && !isLast) return [];
+      this.#joiner = joinerFor(head, isOnly && initialisation === null, this.#readsAudioOnly);
+      this.#joiner.begin(segment);
+      return this.#joiner.push(head);
+    };
+    for await (const chunk of chain(initialisation, bytes.chunks()))
+      yield* mergeSmallParts(join(image.push(chunk), false));
+    yield* mergeSmallParts(join(image.end(), true));
+    yield* mergeSmallParts(this.#joiner?.end() ?? []);
   }
 
   #open(list: SegmentList, number: number): Promise<SegmentBytes> {

@@ -124,6 +124,17 @@ async function sourceOf(name: string): Promise<string> {
   return index === undefined ? media(name) : join(await media(folderName), index);
 }
 
+it('spatial audio is sent as it is, and an MP3 of it is a clear error', async () => {
+  expect(await receive(address('spatial.webm'))).toMatchObject({ status: 200, complete: true });
+  const { status, body } = await receive(
+    `${service.url}/api/stream?url=${encodeURIComponent(pageOf('spatial.webm'))}`,
+  );
+  expect({ status, body: body.toString() }).toMatchObject({
+    status: 422,
+    body: expect.stringContaining("is spatial (ambisonic), which can't be converted to stereo") as string,
+  });
+});
+
 const plainAac = ['-bsf:a', 'aac_adtstoasc'];
 
 describe('audio in other files is copied', () => {

@@ -6,6 +6,7 @@ import { FragmentRewriter } from '../../src/formats/mp4/remux/fragment-rewriter.
 import { FragmentedMp4 } from '../../src/formats/mp4/fragmented-mp4.js';
 import { FileStructure } from '../../src/formats/file-structure.js';
 import { joinerFor } from '../../src/formats/joiner-for.js';
+import { LeadingImage } from '../../src/formats/mpeg-ts/leading-image.js';
 import { TransportFile } from '../../src/formats/mpeg-ts/file.js';
 import { noise } from '../formats/support/noise.js';
 import {
@@ -120,6 +121,19 @@ export const streamingParsers: readonly StreamingParser[] = [
       '5500 streams': () =>
         Buffer.concat(times(14_000).map((time, index) => packet.media(32 + (index % 5500), time))),
       padding: () => many(packet.padding()),
+    },
+  },
+  {
+    name: 'an image before a transport stream',
+    files: ['formats/mpeg-ts/leading-image.ts'],
+    start: () => {
+      const image = new LeadingImage();
+      return (chunk) => image.push(chunk);
+    },
+    inputs: {
+      'an image that could end anywhere': () =>
+        Buffer.concat([Buffer.from('BM'), Buffer.alloc(inputBytes, 0x47)]),
+      'an image alone': () => Buffer.concat([Buffer.from('GIF8'), Buffer.alloc(inputBytes)]),
     },
   },
   {

@@ -66,6 +66,11 @@ const hls = (...lines: string[]): MediaSource => ({ url: put(vod(...lines)), hea
 const segments = (bodies: readonly Buffer[], seconds = '1.0'): string[] =>
   bodies.flatMap((body) => [`#EXTINF:${seconds},`, put(body)]);
 
+const onePixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII=',
+  'base64',
+);
+
 interface Result extends Reading {
   readonly session: RelaySession;
 }
@@ -92,6 +97,22 @@ describe('segments of a playlist', () => {
     expect(isClean).toBe(true);
     expect(body.length).toBe(Buffer.concat(ts).length);
     expect(session.allReceived()).toBe(true);
+  });
+
+  it.each([
+    ['a PNG of one pixel', onePixel],
+    ['the signature of a PNG alone', onePixel.subarray(0, 8)],
+    ['the header of a BMP', Buffer.concat([Buffer.from('BM'), Buffer.alloc(52)])],
+  ])('are read behind %s', async (_name, image) => {
+    const { session, body, isClean } = await read(
+      hls(...segments(ts.map((segment) => Buffer.concat([image, segment])))),
+    );
+    expect({ isClean, bytes: body.length }).toEqual({ isClean: true, bytes: Buffer.concat(ts).length });
+    expect(session.allReceived()).toBe(true);
+  });
+
+  it('are damaged if only an image is there', async () => {
+    expect(await failureOf(hls(...segments([onePixel])))).toMatchObject({ code: 'upstream_error' });
   });
 
   it('are measured in seconds of audio and video', async () => {

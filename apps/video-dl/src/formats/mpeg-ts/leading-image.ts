@@ -1,0 +1,55 @@
+import { packetSize } from './tracks.js';
+
+/** PNG, BMP, GIF, JPEG. */
+const signatures = ['\u0089PNG', 'BM', 'GIF8', '\u00ff\u00d8\u00ff'];
+const signatureBytes = 4;
+const maxImageBytes = 16 * 1024;
+/** So many packets in a row are no coincidence. */
+const provingPackets = 3;
+
+/**
+ * Removes a small image before a transport stream. Sites put one before each segment, so that image hosts
+ * accept them; it may end after its signature. Anything else stays as it is.
+ */
+export class LeadingImage {
+  /** Null once the start has been seen. */
+  #held: Buffer[] | null = [];
+  #heldBytes = 0;
+  #neededBytes = signatureBytes;
+
+  /** @returns the bytes to read so far, possibly none */
+  push(chunk: Buffer): Buffer {
+    if (this.#held === null) return chunk;
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes < this.#neededBytes) return Buffer.alloc(0);
+    if (this.#neededBytes === signatureBytes && isImage(Buffer.concat(this.#held))) {
+      this.#neededBytes = maxImageBytes + provingPackets * packetSize;
+      if (this.#heldBytes < this.#neededBytes) return Buffer.alloc(0);
+    }
+    return this.end();
+  }
+
+  /** @returns what is still held */
+  end(): Buffer {
+    const head = Buffer.concat(this.#held ?? []);
+    this.#held = null;
+    return isImage(head) ? afterImage(head) : head;
+  }
+}
+
+function isImage(head: Buffer): boolean {
+  return signatures.some((signature) => head.toString('latin1', 0, signature.length) === signature);
+}
+
+function afterImage(head: Buffer): Buffer {
+  const limit = Math.min(maxImageBytes, head.length - provingPackets * packetSize);
+  for (let at = 0; at <= limit; at += 1) if (isStream(head, at)) return head.subarray(at);
+  return head;
+}
+
+function isStream(bytes: Buffer, at: number): boolean {
+  for (let packet = 0; packet < provingPackets; packet += 1)
+    if (bytes[at + packet * packetSize] !== 0x47) return false;
+  return true;
+}
