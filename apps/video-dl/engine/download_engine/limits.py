@@ -24,6 +24,7 @@ HEADER_CHARACTERS = 8_192
 COOKIE_CHARACTERS = 16_384
 ITEMS = 50
 LANGUAGES = 50
+CHAPTERS = 250
 # URLs of a page's cover, tried in this order.
 COVERS = 4
 # For a playlist that is part of the page instead of at a URL.

@@ -57,6 +57,7 @@ def describe(ydl, info, targets):
         'section_start': _number(info.get('section_start')),
         'section_end': _number(info.get('section_end')),
         'start_time': _number(info.get('start_time')),
+        'chapters': _chapters(info),
         'is_live': bool(info.get('is_live')),
         'playlist_index': position[0],
         'playlist_count': position[1],
@@ -75,6 +76,13 @@ def describe(ydl, info, targets):
 def _item(entry):
     return {'title': _text(entry.get('title')), 'duration': _number(entry.get('duration')),
             'thumbnail': _url(entry.get('thumbnail') or _best_thumbnail(entry))}
+
+
+def _chapters(info):
+    chapters = info.get('chapters')
+    return [{'title': _text(each.get('title')), 'start': _number(each.get('start_time')),
+             'end': _number(each.get('end_time'))}
+            for each in (chapters if isinstance(chapters, list) else [])[:limits.CHAPTERS] if isinstance(each, dict)]
 
 
 def _best_thumbnail(entry):

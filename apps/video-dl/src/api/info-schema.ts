@@ -95,6 +95,12 @@ const audioLanguage = named('AudioLanguage', {
 
 const clip = named('Clip', { start: z.number().min(0), end: z.number().min(0).nullable() });
 
+const chapter = named('Chapter', {
+  title: z.string(),
+  start: z.number().min(0).describe('Seconds of the whole video'),
+  end: z.number().min(0).nullable(),
+});
+
 const item = named('PageItem', {
   index: z.int().min(1).describe('The value for `item`.'),
   title: z.string().nullable(),
@@ -139,6 +145,9 @@ export const infoSchema = named('VideoInfo', {
   playlistIndex: z.int().nullable().describe('Number of this video on a page with several, from 1.'),
   playlistCount: z.int().nullable().describe('How many videos the page has, if several.'),
   items: z.array(item).describe('The first 50 videos of a page with several; empty for a page with one.'),
+  chapters: z
+    .array(chapter)
+    .describe('The chapters that the page states. Generated MP3 and MP4 files contain them.'),
   formats: z.array(format).describe('The formats that the page offers.'),
   audioLanguages: z
     .array(audioLanguage)

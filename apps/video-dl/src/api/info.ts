@@ -10,9 +10,12 @@ import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../deliver/audio-output.js';
 import type { Prospect, StreamingService } from '../deliver/service.js';
 import type { infoSchema } from './info-schema.js';
-import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
+import { chapterError, clipError, endsAfterStart, isOneClip, pageParameters } from './page-parameters.js';
 
-export const infoQuery = z.strictObject({ ...pageParameters }).refine(endsAfterStart, clipError);
+export const infoQuery = z
+  .strictObject({ ...pageParameters })
+  .refine(endsAfterStart, clipError)
+  .refine(isOneClip, chapterError);
 
 type Info = z.output<typeof infoSchema>;
 type Download = Info['downloads'][number];
@@ -32,9 +35,9 @@ export function infoHandler(context: InfoContext): RequestHandler {
   const { extraction: extractions } = context;
   return async (req, res) => {
     const request = requestContext(res);
-    const { item, start, end, ...query } = parseRequest(infoQuery, req.query);
+    const { item, start, end, chapter, ...query } = parseRequest(infoQuery, req.query);
     const url = parsePageUrl(query.url);
-    const clipRequest = { start, end };
+    const clipRequest = { start, end, chapter };
     const page = { url, item, client: request.client };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>
@@ -78,6 +81,11 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
       title,
       duration: durationSeconds,
       thumbnail,
+    })),
+    chapters: extraction.chapters.map(({ title, startSeconds, endSeconds }) => ({
+      title,
+      start: startSeconds,
+      end: endSeconds ?? extraction.durationSeconds,
     })),
     formats: extraction.formats.map(describeFormat),
     audioLanguages: extraction.audioLanguages.map(({ language, isOriginal, isDescription }) => ({

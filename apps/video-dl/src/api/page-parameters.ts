@@ -12,7 +12,17 @@ const pageUrlParameter = z
     description: 'URL of the public page that plays the video, http or https, URL-encoded.',
   });
 
-const itemError = { error: 'must be a whole number from 1 to 1000' };
+const numberError = { error: 'must be a whole number from 1 to 1000' };
+
+function numberParameter(description: string) {
+  return z
+    .string(numberError)
+    .regex(/^[1-9]\d{0,3}$/, numberError)
+    .transform(Number)
+    .pipe(z.int().max(1000, numberError))
+    .optional()
+    .meta({ type: 'integer', minimum: 1, maximum: 1000, description });
+}
 
 const timePattern = /^(?:\d{1,2}:[0-5]?\d:[0-5]\d|\d{1,4}:[0-5]\d|\d{1,6})(?:\.\d{1,6})?$/;
 const timeError = { error: 'must be a time such as 90, 90.5, 1:30 or 0:01:30.5' };
@@ -29,28 +39,34 @@ function timeParameter(description: string) {
 /** Parameters of all three endpoints: which video, and which part of it. */
 export const pageParameters = {
   url: pageUrlParameter,
-  item: z
-    .string(itemError)
-    .regex(/^[1-9]\d{0,3}$/, itemError)
-    .transform(Number)
-    .pipe(z.int().max(1000, itemError))
-    .optional()
-    .meta({
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      description:
-        'Number of the video on a page with several, from 1; see `items` of `/api/info`. Defaults to the first video that works.',
-    }),
+  item: numberParameter(
+    'Number of the video on a page with several, from 1; see `items` of `/api/info`. Defaults to the first video that works.',
+  ),
   start: timeParameter(
     "Start of the clip, as seconds (`90.5`) or `1:30`, `0:01:30.5`. Exact to the frame and the audio sample. Defaults to the start of the page's own clip, or of the video.",
   ),
   end: timeParameter(
     "End of the clip, in the time of the whole video. A time after the video's end means its end. Defaults to the end of the page's own clip, or of the video.",
   ),
+  chapter: numberParameter(
+    'Number of a chapter, from 1, which becomes the clip; see `chapters` of `/api/info`. Instead of `start` and `end`.',
+  ),
 };
 
 const timesSchema = z.object({ start: z.number().optional(), end: z.number().optional() });
+
+const chapterSchema = timesSchema.extend({ chapter: z.number().optional() });
+
+/** For `refine`: a chapter has its own start and end. */
+export function isOneClip({ start, end, chapter }: z.output<typeof chapterSchema>): boolean {
+  return chapter === undefined || (start === undefined && end === undefined);
+}
+
+export const chapterError = {
+  path: ['chapter'],
+  error: 'must not be combined with start or end',
+  when: ({ value }: { value: unknown }) => chapterSchema.safeParse(value).success,
+};
 
 /** For `refine`: a clip can't be empty. */
 export function endsAfterStart({ start, end }: z.output<typeof timesSchema>): boolean {

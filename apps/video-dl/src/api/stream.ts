@@ -6,7 +6,7 @@ import { parsePageUrl } from '../extract/page-url.js';
 import type { StreamRequest } from '../deliver/job.js';
 import type { StreamingService } from '../deliver/service.js';
 import { audioTargets, mp4ShortSides, mp4Targets } from '../targets.js';
-import { clipError, endsAfterStart, pageParameters } from './page-parameters.js';
+import { chapterError, clipError, endsAfterStart, isOneClip, pageParameters } from './page-parameters.js';
 
 const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
@@ -58,7 +58,8 @@ export const audioQuery = z
         '`original`: the best audio without re-encoding; `originalAudio` of `/api/info` describes it.',
       ),
   })
-  .refine(endsAfterStart, clipError);
+  .refine(endsAfterStart, clipError)
+  .refine(isOneClip, chapterError);
 
 export const videoQuery = z
   .strictObject({
@@ -72,7 +73,8 @@ export const videoQuery = z
         `Maximum size: the shorter side has at most ${oneOf.format(Object.values(mp4ShortSides).map(String))} pixels. If the page offers nothing that small, you get its smallest video, scaled down only if it has to be re-encoded. See \`height\` and \`estimatedBytes\` of \`/api/info\`.`,
       ),
   })
-  .refine(endsAfterStart, clipError);
+  .refine(endsAfterStart, clipError)
+  .refine(isOneClip, chapterError);
 
 interface StreamContext {
   readonly streaming: StreamingService;
@@ -106,7 +108,7 @@ async function respond(
     item: query.item,
     language: query.lang,
     target: query.fmt,
-    clip: { start: query.start, end: query.end },
+    clip: { start: query.start, end: query.end, chapter: query.chapter },
     saveAs: { name: query.filename, isInline: query.disposition === 'inline' },
     range: req.get('range'),
     ifRange: req.get('if-range'),

@@ -52,7 +52,9 @@ export class CopiedAudioOutput implements StreamOutput {
 
   async begin(expected: Expectation): Promise<OutputRun> {
     const cover = await this.#cover;
-    return this.#container === 'm4a' ? new Mp4Run(expected, cover) : new OggRun(cover);
+    return this.#container === 'm4a'
+      ? new Mp4Run(expected, { cover, chapters: this.#plan.chapters })
+      : new OggRun(cover);
   }
 }
 

@@ -296,8 +296,8 @@ function inexactHeader(
 }
 
 function makeTag(plan: Plan, cover: Cover | null, durationSeconds: number | null): Buffer {
-  const { title, uploader: artist, webpageUrl: sourceUrl } = plan;
-  return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover });
+  const { title, uploader: artist, webpageUrl: sourceUrl, chapters } = plan;
+  return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover, chapters });
 }
 
 function argumentsFor(

@@ -1,4 +1,3 @@
-import type { Cover } from '../formats/cover.js';
 import { FragmentedMp4 } from '../formats/mp4/fragmented-mp4.js';
 import { mp4Arguments } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
@@ -45,7 +44,7 @@ export class Mp4Output implements StreamOutput {
   }
 
   begin(expected: Expectation): Promise<OutputRun> {
-    return Promise.resolve(new Mp4Run(expected));
+    return Promise.resolve(new Mp4Run(expected, { chapters: this.#plan.chapters }));
   }
 }
 
@@ -54,8 +53,8 @@ export class Mp4Run implements OutputRun {
   readonly file = null;
   readonly #mp4: FragmentedMp4;
 
-  constructor(expected: Expectation, cover: Cover | null = null) {
-    this.#mp4 = new FragmentedMp4(() => expected.seconds, cover);
+  constructor(expected: Expectation, added: ConstructorParameters<typeof FragmentedMp4>[1]) {
+    this.#mp4 = new FragmentedMp4(() => expected.seconds, added);
   }
 
   get hasMedia(): boolean {

@@ -108,7 +108,7 @@ export class RemuxedFiles {
   }
 
   async #layOut(
-    { title, uploader: artist, webpageUrl: comment }: Plan,
+    { title, uploader: artist, webpageUrl: comment, chapters }: Plan,
     read: readonly ReadHead[],
     { client, signal }: LookOptions,
   ): Promise<Layout | null> {
@@ -117,7 +117,7 @@ export class RemuxedFiles {
       totalBytes === null || correctedLength !== null ? [] : [{ pieces, totalBytes }],
     );
     if (files.length < read.length) return null;
-    const job = { kind: 'remux', files, tags: { title, artist, comment } } as const;
+    const job = { kind: 'remux', files, tags: { title, artist, comment, chapters } } as const;
     return this.#parsers.forClient(client)(job, signal);
   }
 }

@@ -31,6 +31,7 @@ const most = {
   descriptionCharacters: 20_000,
   items: 50,
   languages: 50,
+  chapters: 250,
   covers: 4,
   playlistCharacters: 1024 * 1024,
   urlCharacters: 8_192,
@@ -93,6 +94,7 @@ const extractionSchema = z.object({
   duration: number,
   section_start: number,
   section_end: number,
+  chapters: z.array(z.object({ title: text, start: number, end: number })).max(most.chapters),
   /** Set by a link with a start time. */
   start_time: number,
   uploader: text,

@@ -1,3 +1,4 @@
+import type { Chapter } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/mp4/movie-summary.js';
 import { perTarget } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
@@ -45,6 +46,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
       thumbnail: webUrl(thumbnail),
     })),
     section: clip,
+    chapters: chaptersOf(raw, durationSeconds),
     suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
     selections: selectionsOf(raw.selections),
@@ -145,6 +147,19 @@ function hexBytes(text: string | null, length: number): Uint8Array | null {
 function hasStream(codec: string | null): boolean | null {
   if (codec === null || codec === 'unknown') return null;
   return codec !== 'none';
+}
+
+/** A chapter ends where the next one begins, if not before. */
+function chaptersOf({ chapters }: RawExtraction, durationSeconds: number | null): Chapter[] {
+  const starts = chapters
+    .flatMap(({ title, start, end }) => (start === null || start < 0 ? [] : [{ title, start, end }]))
+    .toSorted((a, b) => a.start - b.start);
+  return starts.flatMap(({ title, start, end }, index) => {
+    const limit = starts[index + 1]?.start ?? durationSeconds;
+    const endSeconds = end === null || (limit !== null && limit < end) ? limit : end;
+    if (endSeconds !== null && endSeconds <= start) return [];
+    return [{ title: cleanTitle(title) ?? `Chapter ${index + 1}`, startSeconds: start, endSeconds }];
+  });
 }
 
 /** Without an end, it is only a start position. */

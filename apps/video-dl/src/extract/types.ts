@@ -1,3 +1,4 @@
+import type { Chapter } from '../formats/chapters.js';
 import type { MediaDefect, HdrTransfer } from '../formats/mp4/movie-summary.js';
 import type { Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
@@ -88,6 +89,8 @@ export interface Extraction {
   readonly items: readonly PageItem[];
   /** Set if the page shows a clip of a longer video. */
   readonly section: Section | null;
+  /** In order, without overlaps. */
+  readonly chapters: readonly Chapter[];
   /** The start time in a link such as `t=90`. */
   readonly suggestedStartSeconds: number | null;
   readonly formats: readonly Format[];

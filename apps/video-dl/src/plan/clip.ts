@@ -5,6 +5,8 @@ import type { Extraction } from '../extract/types.js';
 export interface ClipRequest {
   readonly start?: number | undefined;
   readonly end?: number | undefined;
+  /** Number of a chapter, from 1, instead of both. */
+  readonly chapter?: number | undefined;
 }
 
 /** The part of a video that a stream contains. */
@@ -22,9 +24,10 @@ export interface Clip {
  * @throws InvalidRequestError for a part outside the video
  */
 export function clipOf(
-  { section, durationSeconds }: Pick<Extraction, 'section' | 'durationSeconds'>,
-  { start, end }: ClipRequest,
+  { section, durationSeconds, chapters }: Pick<Extraction, 'section' | 'durationSeconds' | 'chapters'>,
+  { chapter, ...times }: ClipRequest,
 ): Clip | null {
+  const { start, end } = chapter === undefined ? times : timesOf(chapter, chapters);
   const startSeconds = start ?? section?.startSeconds ?? 0;
   const wantedEnd = end ?? section?.endSeconds ?? null;
   if (durationSeconds !== null && startSeconds >= durationSeconds) throw startsBehind(durationSeconds);
@@ -38,6 +41,16 @@ export function clipOf(
   const isToEnd = wantedEnd === null || (durationSeconds !== null && wantedEnd >= durationSeconds);
   if (startSeconds === 0 && isToEnd) return null;
   return { startSeconds, endSeconds: isToEnd ? null : wantedEnd, readFromSeconds: startSeconds };
+}
+
+function timesOf(number: number, chapters: Extraction['chapters']): ClipRequest {
+  const chapter = chapters[number - 1];
+  if (chapter !== undefined) return { start: chapter.startSeconds, end: chapter.endSeconds ?? undefined };
+  const message =
+    chapters.length === 0
+      ? 'must be absent, because this page states no chapters'
+      : `must be a whole number from 1 to ${chapters.length}, the number of chapters`;
+  throw new InvalidRequestError([{ field: 'chapter', message }]);
 }
 
 /** Length of the clip in a video of this length. */

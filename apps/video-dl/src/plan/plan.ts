@@ -2,6 +2,7 @@ import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, smallerTarget, type Mp4Target, type Target } from '../targets.js';
+import { type Chapter, chaptersIn } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/mp4/movie-summary.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
@@ -82,6 +83,8 @@ export interface Plan {
   readonly uploader: string | null;
   readonly webpageUrl: string;
   readonly covers: readonly string[];
+  /** In the time of the stream. */
+  readonly chapters: readonly Chapter[];
 }
 
 /** Settings of the operator. */
@@ -135,6 +138,7 @@ export function planTarget(
     uploader: extraction.uploader,
     webpageUrl: extraction.webpageUrl,
     covers: extraction.covers,
+    chapters: chaptersIn(clip, extraction.chapters),
   };
 }
 

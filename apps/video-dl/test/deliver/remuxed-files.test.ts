@@ -221,7 +221,7 @@ describe('an index that differs from its fragments', () => {
 });
 
 describe('sample tables', () => {
-  const tags = { title: '', artist: null, comment: '' };
+  const tags = { title: '', artist: null, comment: '', chapters: [] };
   const layOut = (film: NonNullable<Parameters<typeof filmOf>[0]>, mediaBytes: number) => {
     // A box of size 0 extends to the end of the file.
     const media = Buffer.concat([Buffer.alloc(4), Buffer.from('mdat'), Buffer.alloc(8)]);

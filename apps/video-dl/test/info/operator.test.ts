@@ -162,6 +162,7 @@ const extraction: Extraction = {
   formats: [format()],
   selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()], original: [format()] },
   audioLanguages: [],
+  chapters: [],
   extractedAt: 0,
   expiresAt: 0,
 };

@@ -151,6 +151,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       clip: null,
       suggestedStart: null,
       audioLanguages: [],
+      chapters: [],
       items: [],
       originalAudio: {
         container: 'm4a',

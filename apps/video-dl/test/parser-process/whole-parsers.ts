@@ -101,6 +101,7 @@ export const wholeParsers: readonly WholeParser[] = [
         title: '',
         artist: null,
         comment: '',
+        chapters: [],
       }),
     inputs: {
       'samples of no bytes': (bytes) => file(filmOf({ samples: Math.floor(bytes / 4) })),

@@ -63,6 +63,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     formats,
     selections: perTarget(() => formats),
     audioLanguages: [],
+    chapters: [],
     extractedAt: 0,
     expiresAt: 300_000,
     ...changes,

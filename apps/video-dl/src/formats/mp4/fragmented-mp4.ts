@@ -1,13 +1,20 @@
+import type { Chapter } from '../chapters.js';
 import type { Cover } from '../cover.js';
 import { childBoxes, Mp4FormatError, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
 import { FragmentClock, type TrackProgress } from './fragment-clock.js';
-import { readMovieHeader, withCover, withMovieDuration } from './movie-header.js';
+import { readMovieHeader, withChapters, withCover, withMovieDuration } from './movie-header.js';
 
 const maxHeldBytes = 4 * 1024 ** 2;
 
+/** What ffmpeg's moov lacks. */
+interface AddedToMovie {
+  readonly cover?: Cover | null;
+  readonly chapters?: readonly Chapter[];
+}
+
 /**
- * Processes a fragmented MP4 as it streams. Writes the duration and a cover into moov, shifts the
+ * Processes a fragmented MP4 as it streams. Writes the duration, a cover and chapters into moov, shifts the
  * positions in the closing mfra by the growth of moov, measures the fragments, and forwards
  * everything else unchanged. Only moov and mfra are buffered; fragments are never copied.
  *
@@ -15,7 +22,7 @@ const maxHeldBytes = 4 * 1024 ** 2;
  */
 export class FragmentedMp4 {
   readonly #movieSeconds: () => number | null;
-  readonly #cover: Cover | null;
+  readonly #added: AddedToMovie;
   readonly #boxes = new BoxStream({
     begin: (box) => this.#begin(box),
     read: ({ type }, part) => {
@@ -26,9 +33,9 @@ export class FragmentedMp4 {
   #clock: FragmentClock | undefined;
   #growthBytes = 0;
 
-  constructor(movieSeconds: () => number | null, cover: Cover | null = null) {
+  constructor(movieSeconds: () => number | null, added: AddedToMovie = {}) {
     this.#movieSeconds = movieSeconds;
-    this.#cover = cover;
+    this.#added = added;
   }
 
   /** Measured length of each track, in the order of moov; empty before moov. */
@@ -67,7 +74,9 @@ export class FragmentedMp4 {
     this.#clock = new FragmentClock(readMovieHeader(moov).tracks);
     const seconds = this.#movieSeconds();
     const timed = seconds === null || seconds <= 0 ? moov : withMovieDuration(moov, seconds);
-    const patched = this.#cover === null ? timed : withCover(timed, this.#cover);
+    const { cover, chapters = [] } = this.#added;
+    const covered = cover == null ? timed : withCover(timed, cover);
+    const patched = chapters.length === 0 ? covered : withChapters(covered, chapters);
     this.#growthBytes = patched.length - moov.length;
     return patched;
   }

@@ -1,3 +1,4 @@
+import { type Chapter, utf8Start } from '../chapters.js';
 import type { Cover } from '../cover.js';
 import { type Box, childBoxes, findBox, makeBox, Mp4FormatError } from './box.js';
 import { decoderConfigAt } from './movie-summary.js';
@@ -92,6 +93,27 @@ export function withCover(moov: Buffer, { bytes, mediaType }: Cover): Buffer {
   header.writeUInt32BE(imageTypes[mediaType]);
   const covr = makeBox('covr', [makeBox('data', [header, Buffer.from(bytes)])]);
   return withAppended({ type: 'moov', bytes: moov, headerSize: 8 }, ['udta', 'meta', 'ilst'], covr);
+}
+
+/** The moov box with a list of chapters next to the tags that ffmpeg writes; unchanged if there are no tags. */
+export function withChapters(moov: Buffer, chapters: readonly Chapter[]): Buffer {
+  return withAppended({ type: 'moov', bytes: moov, headerSize: 8 }, ['udta'], chapterList(chapters));
+}
+
+const maxChapters = 255;
+
+/** Nero's list, which VLC, mpv, ffmpeg, MediaInfo and ExoPlayer read. Its times are in units of 100 ns. */
+export function chapterList(chapters: readonly Chapter[]): Buffer {
+  const listed = chapters.slice(0, maxChapters);
+  const head = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, listed.length]);
+  const entries = listed.map(({ title, startSeconds }) => {
+    const text = utf8Start(title, 255);
+    const entry = Buffer.alloc(9);
+    entry.writeBigUInt64BE(BigInt(Math.round(startSeconds * 1e7)));
+    entry.writeUInt8(text.length, 8);
+    return Buffer.concat([entry, text]);
+  });
+  return makeBox('chpl', [head, ...entries]);
 }
 
 function withAppended(

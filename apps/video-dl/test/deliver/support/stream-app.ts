@@ -89,6 +89,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     formats,
     selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats, original: mp3 },
     audioLanguages: [],
+    chapters: [],
     ...fields,
   };
 }

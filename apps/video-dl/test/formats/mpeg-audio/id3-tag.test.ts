@@ -51,6 +51,22 @@ describe('makeId3Tag', () => {
     expect((await inspect(file)).format.tags).toMatchObject({ title: 'شعر by A' });
   });
 
+  it('states its exact size with chapters, of which a list holds 255', async () => {
+    const chapters = Array.from({ length: 300 }, (_, index) => ({
+      title: `日本 ${index}`,
+      startSeconds: index,
+      endSeconds: index + 1,
+    }));
+    const tag = makeId3Tag({ title: 'Title', chapters });
+    expect(declaredSize(tag)).toBe(tag.length - 10);
+    const { stdout } = await execa('ffprobe', [
+      ...['-v', 'error', '-show_chapters', '-of', 'csv=p=0', await tagged(tag)],
+    ]);
+    const lines = stdout.split('\n');
+    expect(lines).toHaveLength(255);
+    expect(lines[254]).toContain('254.000000,255000,255.000000,日本 254');
+  });
+
   it('is read back by ffprobe: Unicode title, artist, length, source', async () => {
     const file = await tagged(
       makeId3Tag({

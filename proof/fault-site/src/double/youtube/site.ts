@@ -81,7 +81,7 @@ export class YouTube implements Site {
         lengthSeconds: String(mediaSeconds),
         channelId: 'UC0000000000000000000000',
         author: 'A channel',
-        shortDescription: 'Made for a test.',
+        shortDescription: video.description ?? 'Made for a test.',
         isLiveContent: video.isLive,
         ...(video.isLive && { isLive: true }),
         ...(video.isUpcoming && { isUpcoming: true }),

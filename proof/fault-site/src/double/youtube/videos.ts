@@ -18,6 +18,7 @@ export interface Video {
   readonly drm: boolean;
   readonly isLive: boolean;
   readonly isUpcoming: boolean;
+  readonly description?: string;
   /** Why it can't be played. */
   readonly fault?: Fault;
   readonly playability: Playability;
@@ -78,6 +79,9 @@ const usual: Video = {
   playability: ok,
 };
 
+/** Its description lists chapters. */
+const inChapters: Video = { ...usual, description: '0:00 Anfang ä\n0:01 Mitte\n0:03 Ende' };
+
 const withoutMedia = (status: string, reason: string, subreason?: string): Video => ({
   ...usual,
   playability: {
@@ -102,6 +106,9 @@ const videos = {
   dubfile: { ...usual, tracks: dubbed, hlsHeights: [] },
   dubhls: { ...usual, tracks: dubbed, itags: [] },
   mixes: { ...usual, tracks: mixes, hlsHeights: [] },
+  chapters: inChapters,
+  chapfile: { ...inChapters, hlsHeights: [] },
+  chaphls: { ...inChapters, itags: [] },
   'ad-3': { ...usual, adSeconds: 3 },
   'ad-5': { ...usual, adSeconds: 5 },
   'ad-15': { ...usual, adSeconds: 15 },

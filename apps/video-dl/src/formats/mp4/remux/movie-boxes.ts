@@ -1,5 +1,7 @@
+import type { Chapter } from '../../chapters.js';
 import { type Box, childBoxes, findBox, makeBox } from '../box.js';
 import { type LaidOutTrack, NotRemuxableError } from './layout.js';
+import { chapterList } from '../movie-header.js';
 import { readSampleDescription } from './sample-description.js';
 
 /** One track of a source file. */
@@ -226,17 +228,18 @@ function movieHeader(timescale: number, duration: number): Buffer {
   ]);
 }
 
-/** Text that players show. */
+/** Text that players show, and chapters. */
 export interface Tags {
   readonly title: string;
   readonly artist: string | null;
   readonly comment: string;
+  readonly chapters: readonly Chapter[];
 }
 
 const textType = 1;
 
 /** iTunes tags, which players look for in any MP4. */
-export function tagsBox({ title, artist, comment }: Tags): Buffer {
+export function tagsBox({ title, artist, comment, chapters }: Tags): Buffer {
   const tag = (name: string, text: string | null) =>
     text === null || text === ''
       ? []
@@ -247,7 +250,8 @@ export function tagsBox({ title, artist, comment }: Tags): Buffer {
         ];
   const list = makeBox('ilst', [...tag('©nam', title), ...tag('©ART', artist), ...tag('©cmt', comment)]);
   const handler = fullBox('hdlr', 0, 0, [uint32(0), Buffer.from('mdirappl'), Buffer.alloc(9)]);
-  return makeBox('udta', [fullBox('meta', 0, 0, [handler, list])]);
+  const meta = fullBox('meta', 0, 0, [handler, list]);
+  return makeBox('udta', chapters.length === 0 ? [meta] : [meta, chapterList(chapters)]);
 }
 
 const maxTagLength = 4096;
