@@ -7,8 +7,8 @@ import type {
   DownloadOptions,
   Health,
   InfoOptions,
-  PartOptions,
   RequestOptions,
+  StreamOptions,
   VideoFormat,
   VideoInfo,
   VideoOptions,
@@ -94,7 +94,11 @@ export class MediaServicesClient {
   }
 
   /** The URL of a stream, for players and links. With keys, see {@link signedUrl}. */
-  streamUrl(url: string, fmt: VideoFormat | 'mp3' | 'original' = 'mp4-720', part: PartOptions = {}): string {
+  streamUrl(
+    url: string,
+    fmt: VideoFormat | 'mp3' | 'original' = 'mp4-720',
+    part: StreamOptions = {},
+  ): string {
     return this.#baseUrl + streamTarget(url, fmt, part);
   }
 
@@ -162,7 +166,7 @@ export class MediaServicesClient {
   }
 }
 
-function streamTarget(url: string, fmt: VideoFormat | 'mp3' | 'original', part: PartOptions): string {
+function streamTarget(url: string, fmt: VideoFormat | 'mp3' | 'original', part: StreamOptions): string {
   if (fmt === 'mp3' || fmt === 'original') {
     return target('/api/stream', { url, ...(fmt === 'original' && { fmt }), ...partOf(part) });
   }

@@ -10,6 +10,7 @@ export type {
   InfoOptions,
   PartOptions,
   RequestOptions,
+  StreamOptions,
   Time,
   VideoFormat,
   VideoInfo,

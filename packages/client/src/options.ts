@@ -33,6 +33,8 @@ export interface PartOptions {
   /** Start and end of a clip. */
   readonly start?: Time | undefined;
   readonly end?: Time | undefined;
+  /** Number of a chapter, from 1, instead of `start` and `end`; see `chapters` of `info`. */
+  readonly chapter?: number | undefined;
 }
 
 export interface InfoOptions extends RequestOptions, PartOptions {}
@@ -42,7 +44,13 @@ export interface DownloadOptions extends RequestOptions {
   readonly resume?: ReceivedPart | undefined;
 }
 
-export interface VideoOptions extends DownloadOptions, PartOptions {}
+/** Selects a part of a page's media, and its language. */
+export interface StreamOptions extends PartOptions {
+  /** Language of the audio, such as `de`; see `audioLanguages` of `info`. */
+  readonly lang?: string | undefined;
+}
+
+export interface VideoOptions extends DownloadOptions, StreamOptions {}
 
 export interface AudioOptions extends VideoOptions {
   /** The best audio without re-encoding, such as M4A, Opus or FLAC, instead of MP3. */

@@ -1,5 +1,5 @@
 import { connectionError, isRecord, responseError } from './errors.js';
-import type { PartOptions } from './options.js';
+import type { StreamOptions } from './options.js';
 
 export interface ConnectionOptions {
   readonly baseUrl: string;
@@ -100,8 +100,8 @@ export function target(path: string, query: Readonly<Record<string, Value>>): st
   return `${path}?${parameters.toString()}`;
 }
 
-export function partOf({ item, start, end }: PartOptions): Record<string, Value> {
-  return { item, start, end };
+export function partOf({ item, start, end, chapter, lang }: StreamOptions): Record<string, Value> {
+  return { item, start, end, chapter, lang };
 }
 
 export function formOf(image: Blob | URL, name: string, fields: Readonly<Record<string, Value>>): FormData {

@@ -329,6 +329,15 @@ describe('video', () => {
     expect(Object.fromEntries(searchParams)).toMatchObject({ start: '1:30', end: '95.5' });
   });
 
+  test('requests a chapter and a language with --chapter and --lang', async () => {
+    await using server = await startServer(named('chapter'));
+
+    await run(['video', page, '--chapter', '3', '--lang', 'pt-BR', '--server', server.url]);
+
+    const { searchParams } = new URL(server.requests[0]?.url ?? '', 'http://x');
+    expect(Object.fromEntries(searchParams)).toMatchObject({ chapter: '3', lang: 'pt-BR' });
+  });
+
   test('leaves no file when a connection breaks that cannot be resumed', async () => {
     await using server = await startServer(brokenFile);
 
@@ -505,6 +514,8 @@ describe('info', () => {
     uploadDate: null,
     downloads: [{ target: 'mp3', estimatedBytes: 1_500_000 }],
     originalAudio: { container: 'opus', estimatedBytes: null },
+    audioLanguages: [],
+    chapters: [],
     items: [],
   };
 
@@ -539,6 +550,20 @@ describe('info', () => {
     const outcome = await run(['info', page, '--start', '5', '--end', '2', '--server', server.url]);
     expect(outcome.code).toBe(3);
     expect(outcome.stderr).toBe('--end must be after start. (invalid_request, request id-1)\n');
+  });
+
+  test('lists languages and chapters', async () => {
+    const audioLanguages = [
+      { language: 'de', label: 'German', isOriginal: false, isDescription: false },
+      { language: 'en', label: 'English', isOriginal: true, isDescription: false },
+    ];
+    const chapters = [{ title: 'Intro', start: 62, end: 90 }];
+    const body = JSON.stringify({ ...info, audioLanguages, chapters });
+    await using server = await startServer(file('application/json', body));
+    const { stdout } = await run(['info', page, '--server', server.url]);
+    expect(stdout).toContain(
+      '  --lang de  German\n  --lang en  English, original\n  --chapter 1  1:02 Intro\n',
+    );
   });
 
   test('lists the videos of a page, and requests the one selected with --item', async () => {
@@ -835,6 +860,8 @@ test.each([
   [['video', page, '--server', 'somewhere'], 'Set it with --server or MEDIA_SERVICES_URL.\nRun'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
+  [['video', page, '--chapter', 'x'], '--chapter must be'],
+  [['video', page, '--chapter', '1', '--start', '2'], 'Choose one of --chapter'],
   [['video', page, '--item', '1001'], 'from 1 to 1000'],
   [['video', page, '--start', 'noon'], '--start'],
   [['cutout', 'does-not-exist.jpg'], 'does-not-exist.jpg'],

@@ -36,6 +36,8 @@ export interface VideoCommand extends Connection {
   readonly jobs?: number | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
+  readonly chapter?: number | undefined;
+  readonly lang?: string | undefined;
   readonly output?: '-' | OutputPath | undefined;
   readonly force: boolean;
 }
@@ -66,6 +68,7 @@ export interface InfoCommand extends Connection {
   readonly item?: number | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
+  readonly chapter?: number | undefined;
 }
 
 export interface SignCommand extends Connection {
@@ -75,6 +78,8 @@ export interface SignCommand extends Connection {
   readonly item?: number | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
+  readonly chapter?: number | undefined;
+  readonly lang?: string | undefined;
   readonly hours: number;
 }
 
@@ -102,9 +107,11 @@ const partOptions = {
   item: { type: 'string' },
   start: { type: 'string' },
   end: { type: 'string' },
+  chapter: { type: 'string' },
 } as const;
 
-const formatOptions = {
+const streamOptions = {
+  lang: { type: 'string' },
   mp3: { type: 'boolean' },
   original: { type: 'boolean' },
   720: { type: 'boolean' },
@@ -116,7 +123,7 @@ export const optionsOf = {
   video: {
     ...connectionOptions,
     ...outputOptions,
-    ...formatOptions,
+    ...streamOptions,
     ...partOptions,
     items: { type: 'string' },
     'batch-file': { type: 'string', short: 'a' },
@@ -142,7 +149,7 @@ export const optionsOf = {
     ...connectionOptions,
     ...partOptions,
   },
-  sign: { ...connectionOptions, ...formatOptions, ...partOptions, hours: { type: 'string' } },
+  sign: { ...connectionOptions, ...streamOptions, ...partOptions, hours: { type: 'string' } },
   completion: {},
 } as const;
 
@@ -178,11 +185,11 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   const [url] = positionals;
   if (url === undefined) throw new UsageError(`${name} needs a URL.`);
   if (positionals.length > 1) throw new UsageError(`${name} takes one URL.`);
-  const { server, key, quiet, item, start, end, json, hours = 1 } = checked.data;
-  const common = { server, key, quiet, url, item, start, end, json };
+  const { server, key, quiet, item, start, end, chapter, lang, json, hours = 1 } = checked.data;
+  const common = { server, key, quiet, url, item, start, end, chapter, json };
   if (name === 'info') return { ...common, name };
   if (key === undefined) throw new UsageError('sign needs an access key: --key or MEDIA_SERVICES_KEY.');
-  return { ...common, name, hours, format: formatOf(checked.data) ?? 'mp4-720' };
+  return { ...common, name, hours, lang, format: formatOf(checked.data) ?? 'mp4-720' };
 }
 
 /** Options may come before the command: the first word that is no option or its value. */
@@ -244,16 +251,18 @@ function cutoutCommand(values: Values, sources: readonly string[]): CutoutComman
 }
 
 function videoCommand(values: Values, sources: readonly string[]): VideoCommand {
-  const { server, key, quiet, json, force, item, items, jobs, start, end } = values;
+  const { server, key, quiet, json, force, item, items, jobs, start, end, chapter, lang } = values;
   const urls = [...new Set(sources.filter((source) => source !== '-'))];
   const batchFile = values['batch-file'] ?? (sources.includes('-') ? '-' : undefined);
   if (urls.length === 0 && batchFile === undefined) throw new UsageError('video needs a URL.');
   if (item !== undefined && items !== undefined) throw new UsageError('Choose one of --item and --items.');
+  if (chapter !== undefined && (start !== undefined || end !== undefined))
+    throw new UsageError('Choose one of --chapter and --start or --end.');
   const output = outputOf(values.output);
   const format = videoFormat(formatOf(values), output);
   if (urls.length > 1 || batchFile !== undefined || items !== undefined)
     requireFolder(output, 'several videos');
-  const what = { urls, batchFile, format, item, items, start, end };
+  const what = { urls, batchFile, format, item, items, start, end, chapter, lang };
   return { server, key, quiet, json, name: 'video', ...what, jobs, output, force };
 }
 

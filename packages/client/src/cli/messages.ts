@@ -25,10 +25,12 @@ export function fileMessage(error: Error): string {
 /** The option for a parameter of the HTTP API. */
 export const optionOf: Readonly<Record<string, string>> = {
   bg_color: '--background',
+  chapter: '--chapter',
   crop_margin: '--crop-margin',
   end: '--end',
   image_url: '--url',
   item: '--item',
+  lang: '--lang',
   max_height: '--max-height',
   max_width: '--max-width',
   start: '--start',

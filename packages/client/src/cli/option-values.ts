@@ -9,6 +9,13 @@ const number = (name: string, low: number, high: number) =>
     .transform(Number)
     .optional();
 
+const count = (name: string) =>
+  z
+    .string()
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, { error: `--${name} must be a whole number from 1 to 1000` })
+    .transform(Number)
+    .optional();
+
 /** `1,3,5-7` as numbers. */
 function itemsOf(text: string): 'all' | readonly number[] {
   if (text === 'all') return text;
@@ -66,11 +73,7 @@ export const valuesSchema = z.object({
   mask: z.boolean().default(false),
   'max-width': number('max-width', 1, 100_000),
   'max-height': number('max-height', 1, 100_000),
-  item: z
-    .string()
-    .regex(/^(?:[1-9]\d{0,2}|1000)$/, { error: '--item must be a whole number from 1 to 1000' })
-    .transform(Number)
-    .optional(),
+  item: count('item'),
   items: z
     .string()
     .regex(/^(?:all|\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*)$/, {
@@ -84,6 +87,8 @@ export const valuesSchema = z.object({
   recursive: z.boolean().default(false),
   start: time('start'),
   end: time('end'),
+  chapter: count('chapter'),
+  lang: z.string().min(1, { error: '--lang is empty' }).optional(),
   json: z.boolean().default(false),
 });
 

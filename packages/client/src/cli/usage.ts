@@ -1,11 +1,12 @@
 export const usage = `Usage:
   media-services video URL… [-a FILE] [--720 | --1080 | --mp3 | --original] [--item N | --items all]
-                             [--start TIME] [--end TIME] [-o FOLDER|FILE|-]
+                             [--start TIME] [--end TIME] [--chapter N] [--lang LANGUAGE]
+                             [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--recursive] [--format png|webp|jpg] [--background COLOR]
                                         [--crop] [-o FOLDER|FILE|-]
   media-services cutout --url URL
-  media-services info URL [--item N] [--start TIME] [--end TIME] [--json]
-  media-services sign URL [--1080 | --mp3 | --original] [--hours N]
+  media-services info URL [--item N] [--start TIME] [--end TIME] [--chapter N] [--json]
+  media-services sign URL [--1080 | --mp3 | --original] [--lang LANGUAGE] [--hours N]
   media-services completion bash|zsh|fish
 
 Commands:
@@ -22,6 +23,8 @@ Videos:
   --item N            take the Nth video of a page with several (info lists them)
   --items all         take all of them, or some: 1,3,5-7
   --start TIME, --end TIME    save only this clip: 90, 90.5, 1:30 or 0:01:30.5
+  --chapter N         save only the Nth chapter (info lists them)
+  --lang LANGUAGE     dubbed audio: de, pt-BR; en-desc describes the video (info lists what there is)
   -j, --jobs N        how many to save at once; by default as many as the server allows, up to 4
 
 Cut-outs:

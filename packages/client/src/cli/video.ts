@@ -112,13 +112,15 @@ async function allowedJobs({ client, signal }: VideoWork): Promise<number> {
 /** @throws MediaServicesError, UsageError, the file system's error */
 async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<string>): Promise<void> {
   const { client, command, terminal, results, signal } = work;
-  const { format, start, end, output, force } = command;
+  const { format, start, end, chapter, lang, output, force } = command;
   const line = progressLine();
   const options = {
     signal,
     item,
     start,
     end,
+    chapter,
+    lang,
     onProgress: (received: number, expected: number | undefined) =>
       terminal.progress(line(received, expected)),
     onRetry: sayRetry(terminal),
@@ -134,7 +136,7 @@ async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<str
   }
   const { folder = '.', name: chosenName } = output ?? {};
   if (chosenName !== undefined && !force) await requireFree(join(folder, chosenName));
-  const key = JSON.stringify({ url, format, item, start, end, name: chosenName ?? null });
+  const key = JSON.stringify({ url, format, item, start, end, chapter, lang, name: chosenName ?? null });
   const partial = await claimPartialFile(folder, key);
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${sizeText(partial.bytes)}.`);
   const media = await request(partial);
@@ -167,21 +169,21 @@ async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<str
 /** Prints a link that works without the key. */
 export async function showSignedUrl(
   client: MediaServicesClient,
-  { url, format, item, start, end, hours }: SignCommand,
+  { url, format, item, start, end, chapter, lang, hours }: SignCommand,
   terminal: Terminal,
 ): Promise<void> {
-  const stream = client.streamUrl(url, format, { item, start, end });
+  const stream = client.streamUrl(url, format, { item, start, end, chapter, lang });
   terminal.result(await client.signedUrl(stream, { lifetimeSeconds: hours * 3600 }));
 }
 
 /** Prints what is on a page. */
 export async function showInfo(
   client: MediaServicesClient,
-  { url, item, start, end, json }: InfoCommand,
+  { url, item, start, end, chapter, json }: InfoCommand,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const info = await client.info(url, { signal, item, start, end, onRetry: sayRetry(terminal) });
+  const info = await client.info(url, { signal, item, start, end, chapter, onRetry: sayRetry(terminal) });
   if (json) {
     terminal.result(JSON.stringify(info, null, 2));
     return;
@@ -196,6 +198,12 @@ export async function showInfo(
   if (info.originalAudio !== null) {
     const { container, estimatedBytes } = info.originalAudio;
     terminal.result(`  original  ${sizeOf(estimatedBytes)} (${container})`);
+  }
+  for (const { language, label, isOriginal } of info.audioLanguages) {
+    terminal.result(printable(`  --lang ${language}  ${label}${isOriginal ? ', original' : ''}`));
+  }
+  for (const [index, { title, start: from }] of info.chapters.entries()) {
+    terminal.result(printable(`  --chapter ${index + 1}  ${timeText(from)} ${title}`));
   }
   for (const { index, title, duration } of info.items) {
     const length = duration === null ? '' : ` (${timeText(duration)})`;
