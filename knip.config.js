@@ -96,8 +96,8 @@ export default {
         'njs/*.js',
       ],
       project: ['{html,njs,src,test}/**/*.{js,ts}'],
-      // What the stack runs: listed, so that turbo builds it first.
-      ignoreDependencies: ['@media-services/*'],
+      // What the stack runs: listed, so that turbo builds it first. The other: types in tsconfig.njs.json.
+      ignoreDependencies: ['@media-services/*', 'njs-types'],
     },
     // What the stack runs: listed, so that turbo builds it first.
     'proof/e2e': {

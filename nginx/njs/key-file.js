@@ -26,7 +26,7 @@ const settledMs = 2000;
  * The parsed line (name, hash, limits) whose hash begins so, or null. We compare hashes, so timing
  * reveals nothing about keys.
  */
-function findLine(r, file, hash) {
+function findLine(/** @type {NginxHTTPRequest} */ r, /** @type {string} */ file, /** @type {string} */ hash) {
   const index = r.variables.gateway_run_dir + '/keys.index';
   const stats = fs.statSync(file);
   const state = [stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(' ');
@@ -37,12 +37,12 @@ function findLine(r, file, hash) {
   return start === null ? null : partsOf(readAt(file, start, maxLineBytes), hash);
 }
 
-function partsOf(text, hash) {
+function partsOf(/** @type {string} */ text, /** @type {string} */ hash) {
   const parts = linePattern.exec(text.split('\n', 1)[0]);
   return parts !== null && parts[2].startsWith(hash) ? parts : null;
 }
 
-function searchAll(file, hash) {
+function searchAll(/** @type {string} */ file, /** @type {string} */ hash) {
   const bytes = fs.readFileSync(file);
   for (let at = bytes.indexOf(hash); at !== -1; at = bytes.indexOf(hash, at + 1)) {
     const start = bytes.lastIndexOf('\n', at) + 1;
@@ -53,7 +53,11 @@ function searchAll(file, hash) {
   return null;
 }
 
-function isCurrent(r, index, state) {
+function isCurrent(
+  /** @type {NginxHTTPRequest} */ r,
+  /** @type {string} */ index,
+  /** @type {string} */ state,
+) {
   try {
     return readAt(index, 0, headerBytes).split('\n', 1)[0] === state;
   } catch (error) {
@@ -63,7 +67,12 @@ function isCurrent(r, index, state) {
 }
 
 /** @returns whether the index could be written */
-function makeIndex(r, file, index, state) {
+function makeIndex(
+  /** @type {NginxHTTPRequest} */ r,
+  /** @type {string} */ file,
+  /** @type {string} */ index,
+  /** @type {string} */ state,
+) {
   const draft = index + '.' + process.pid;
   try {
     // Open the file first, so that a full or read-only disk doesn't cost every request the work
@@ -91,7 +100,7 @@ function makeIndex(r, file, index, state) {
 }
 
 /** The offset of a hash's line, or null. */
-function lookUp(index, hash) {
+function lookUp(/** @type {string} */ index, /** @type {string} */ hash) {
   const descriptor = fs.openSync(index);
   try {
     let low = 0;
@@ -109,7 +118,7 @@ function lookUp(index, hash) {
   }
 }
 
-function readAt(file, position, length) {
+function readAt(/** @type {string} */ file, /** @type {number} */ position, /** @type {number} */ length) {
   const descriptor = fs.openSync(file);
   try {
     return readFrom(descriptor, position, length);
@@ -118,7 +127,11 @@ function readAt(file, position, length) {
   }
 }
 
-function readFrom(descriptor, position, length) {
+function readFrom(
+  /** @type {number} */ descriptor,
+  /** @type {number} */ position,
+  /** @type {number} */ length,
+) {
   const bytes = Buffer.alloc(length);
   const count = fs.readSync(descriptor, bytes, 0, length, position);
   return bytes.slice(0, count).toString();

@@ -12,15 +12,16 @@ const refused = '!';
  * The name of the client, an empty string if everything is public, or `refused`. Sets the
  * client's own limits in `$api_key_images` and `$api_key_videos`.
  */
-function identify(r) {
+function identify(/** @type {NginxHTTPRequest} */ r) {
   const file = process.env.API_KEYS_FILE;
   if (!file) return '';
   const signature = signedUrl.signatureOf(r);
-  const key = signature === null ? sentKey(r) : null;
-  if (signature === null && key === null) return refused;
+  const hash = signature === null ? hashOfSentKey(r) : signature.keyId;
+  if (hash === null) return refused;
+  /** @type {string[] | null} */
   let found;
   try {
-    found = keyFile.findLine(r, file, signature === null ? hashOf(key) : signature.keyId);
+    found = keyFile.findLine(r, file, hash);
   } catch (error) {
     r.error('API_KEYS_FILE cannot be read, so every key is rejected: ' + error);
     r.variables.api_keys_unreadable = 'yes';
@@ -30,7 +31,7 @@ function identify(r) {
   if (signature !== null) {
     if (!signedUrl.isValid(signature, found[2])) return refused;
     // The service knows no such parameters.
-    r.variables.args = signature.args;
+    /** @type {{ args: string }} */ (r.variables).args = signature.args;
     r.variables.is_signed = '1';
   }
   r.variables.api_key_images = limitOf(found[3], 'images');
@@ -38,8 +39,9 @@ function identify(r) {
   return found[1];
 }
 
-function hashOf(key) {
-  return crypto.createHash('sha256').update(key).digest('hex');
+function hashOfSentKey(/** @type {NginxHTTPRequest} */ r) {
+  const key = sentKey(r);
+  return key === null ? null : crypto.createHash('sha256').update(key).digest('hex');
 }
 
 /**
@@ -47,7 +49,7 @@ function hashOf(key) {
  * For downloads by the browser, the web page sends it as a cookie (SameSite=Strict, for a minute),
  * because a link can't have headers. The cookie is only valid for reading a stream.
  */
-function sentKey(r) {
+function sentKey(/** @type {NginxHTTPRequest} */ r) {
   const header = r.headersIn['Authorization'];
   if (header) {
     const bearer = /^Bearer +(\S+) *$/i.exec(header);
@@ -67,7 +69,7 @@ function sentKey(r) {
 }
 
 /** The password of HTTP Basic, whatever the user name; the user name if that is all there is. */
-function passwordOf(header) {
+function passwordOf(/** @type {string} */ header) {
   const basic = /^Basic +([A-Za-z0-9+/]+=*) *$/i.exec(header);
   if (basic === null) return null;
   const pair = Buffer.from(basic[1], 'base64').toString();
@@ -76,7 +78,7 @@ function passwordOf(header) {
   return pair.slice(colon + 1) || pair.slice(0, colon) || null;
 }
 
-function limitOf(text, name) {
+function limitOf(/** @type {string} */ text, /** @type {string} */ name) {
   const found = new RegExp(name + '=(\\d+)').exec(text);
   return found === null ? '' : found[1];
 }

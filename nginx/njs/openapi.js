@@ -8,7 +8,7 @@ const placeholder = 'http://gateway.invalid';
 const hostPattern = /^[A-Za-z0-9._~-]+(:\d+)?$|^\[[0-9A-Fa-f:.]+\](:\d+)?$/;
 
 /** Only a proxy in TRUSTED_PROXIES may say how the client reached it. */
-function addressOf(r) {
+function addressOf(/** @type {NginxHTTPRequest} */ r) {
   const isProxied = r.variables.realip_remote_addr !== r.variables.remote_addr;
   const proto = isProxied ? r.headersIn['X-Forwarded-Proto'] : '';
   const host = (isProxied && r.headersIn['X-Forwarded-Host']) || r.headersIn['Host'] || '';
@@ -17,7 +17,7 @@ function addressOf(r) {
   return scheme + '://' + (hostPattern.test(host) ? host : r.variables.host) + basePath;
 }
 
-function send(r) {
+function send(/** @type {NginxHTTPRequest} */ r) {
   if (r.method !== 'GET' && r.method !== 'HEAD') {
     problem.send(r, 405);
     return;

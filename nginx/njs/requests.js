@@ -7,7 +7,7 @@
  * that by Content-Length. A response without one is `unknown` here; the service's log line with
  * the same requestId has its outcome.
  */
-function outcome(r) {
+function outcome(/** @type {NginxHTTPRequest} */ r) {
   const variables = r.variables;
   const status = Number(variables.status);
   if (status === 499) return 'aborted';
@@ -21,7 +21,7 @@ function outcome(r) {
 }
 
 /** The route of a request, one of a few fixed labels that the client can't control. */
-function routeOf(r) {
+function routeOf(/** @type {NginxHTTPRequest} */ r) {
   const path = r.variables.request_path.replace(r.variables.gateway_base_path, '');
   const match =
     /^(?:\/(?:video-dl|bg-removal))?(\/api\/(?:info|stream\/video|stream|remove-background|health))$/.exec(
@@ -36,25 +36,25 @@ function time() {
   return new Date().toISOString();
 }
 
-function durationMs(r) {
+function durationMs(/** @type {NginxHTTPRequest} */ r) {
   return String(Math.round(Number(r.variables.request_time) * 1000));
 }
 
 /** Until the service's last response header; empty if none responded. Retries are separated by commas. */
-function upstreamHeaderMs(r) {
-  const last = (r.variables.upstream_header_time || '').split(/[,:] */).pop();
+function upstreamHeaderMs(/** @type {NginxHTTPRequest} */ r) {
+  const last = (r.variables.upstream_header_time || '').split(/[,:] */).pop() || '';
   return /^\d/.test(last) ? String(Math.round(Number(last) * 1000)) : '';
 }
 
 /** Counts a request. Used as a log condition; its return value is not logged. */
-function count(r) {
+function count(/** @type {NginxHTTPRequest} */ r) {
   const labels = ['route="' + routeOf(r), 'status="' + r.variables.status, 'outcome="' + r.variables.outcome];
   ngx.shared.requests.incr(labels.join('",') + '"', 1, 0);
   return '';
 }
 
 /** GET /metrics on the gateway's own port, in Prometheus's text format. */
-function metrics(r) {
+function metrics(/** @type {NginxHTTPRequest} */ r) {
   const lines = [
     '# HELP media_gateway_requests_total Finished requests, except health checks that found everything well.',
     '# TYPE media_gateway_requests_total counter',

@@ -12,7 +12,8 @@ import { renderReferencePage } from './pages/reference/reference-page.js';
 export async function generatedFiles(root: string): Promise<Map<string, string>> {
   const document = openApiDocument();
   return new Map([
-    ['html/js/image/worker/matte/tuning.js', await pageTuning(root)],
+    ['html/js/image/worker/matte/tuning.js', await pageTuning(root, 'js')],
+    ['html/js/image/worker/matte/tuning.d.ts', await pageTuning(root, 'd.ts')],
     ['njs/problems.js', renderGatewayProblems(documentedErrors())],
     ['html/docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ['html/docs/openapi.yaml', stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })],
@@ -22,9 +23,9 @@ export async function generatedFiles(root: string): Promise<Map<string, string>>
   ]);
 }
 
-/** The service's strength and threshold as the page's worker loads them: as compiled, without types. */
-async function pageTuning(root: string): Promise<string> {
-  const compiled = await readFile(join(root, 'apps/bg-removal/dist/matte/tuning.js'), 'utf8');
+/** The service's strength and threshold as the page's worker loads them, and their types. */
+async function pageTuning(root: string, extension: 'js' | 'd.ts'): Promise<string> {
+  const compiled = await readFile(join(root, `apps/bg-removal/dist/matte/tuning.${extension}`), 'utf8');
   const code = compiled.replace(/^\/\/# sourceMappingURL.*$/m, '');
   return `// Built from apps/bg-removal/src/matte/tuning.ts. Edit that file instead.\n${code}`;
 }

@@ -6,6 +6,8 @@ import type { SuiteResult } from './suite-result.js';
 const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
   lint: ['oxlint', '.', '.dependency-cruiser.js'],
   format: ['oxfmt', '--check'],
+  'types of the page': ['tsc', '-p', 'nginx/tsconfig.page.json'],
+  'types of njs': ['tsc', '-p', 'nginx/tsconfig.njs.json'],
   imports: [
     'depcruise',
     ...['apps', 'packages', 'nginx', 'docs', 'scripts', 'proof'],

@@ -3,6 +3,9 @@
  * share. A test of bg-removal compares both (src/kernels/feather.ts).
  */
 
+/** @typedef {import('./cut-out-worker.js').Area} Area */
+/** @typedef {ReturnType<typeof createBlocks>} Blocks squares of pixels, with what a blur must know of each */
+
 /** The 10-90 % width of a blurred hard edge is 2 × 1.2816 standard deviations of the Gaussian. */
 const widthPerSigma = 2.563;
 /** A narrower Gaussian changes no pixel, and its weights would underflow. */
@@ -17,6 +20,10 @@ const fullSpan = 250;
  * Softens a matte (0-255) so that a hard edge gets a 10-90 % width of `feather` pixels. An edge
  * that is already almost as wide is blurred less. A much wider edge gets the full blur, which
  * smooths its roughness and hardly changes its width. Borders are replicated.
+ * @param {Uint8Array} alpha
+ * @param {number} width
+ * @param {number} height
+ * @param {number} feather
  * @returns the same array if `feather` is almost 0, otherwise a new one
  */
 export function featherMatte(alpha, width, height, feather) {
@@ -33,9 +40,16 @@ export function featherMatte(alpha, width, height, feather) {
   return result;
 }
 
-/** Returns the tiles that a blur changes: those with different pixels within reach. */
+/**
+ * Returns the tiles that a blur changes: those with different pixels within reach.
+ * @param {Uint8Array} alpha
+ * @param {number} width
+ * @param {number} height
+ * @param {number} reach
+ */
 function tilesWithEdges(alpha, width, height, reach) {
   const view = new DataView(alpha.buffer, alpha.byteOffset, alpha.byteLength);
+  /** @type {Area[]} */
   const tiles = [];
   for (let top = 0; top < height; top += tileSize) {
     const bottom = Math.min(top + tileSize, height);
@@ -53,7 +67,12 @@ function tilesWithEdges(alpha, width, height, reach) {
   return tiles;
 }
 
-/** Whether an area of a matte has only one value. Compares four bytes at a time. */
+/**
+ * Whether an area of a matte has only one value. Compares four bytes at a time.
+ * @param {DataView} matte
+ * @param {number} width
+ * @param {Area} area
+ */
 function isUniform(matte, width, area) {
   const value = matte.getUint8(area.top * width + area.left);
   const four = Math.imul(value, 0x01010101);
@@ -66,6 +85,14 @@ function isUniform(matte, width, area) {
   return true;
 }
 
+/**
+ * @param {Uint8Array} alpha
+ * @param {Uint8Array} target
+ * @param {number} width
+ * @param {number} height
+ * @param {Area[]} tiles
+ * @param {Float32Array} kernel
+ */
 function blur(alpha, target, width, height, tiles, kernel) {
   const radius = kernel.length >> 1;
   const across = new Float32Array(tileSize * (tileSize + 2 * radius));
@@ -98,6 +125,13 @@ function blur(alpha, target, width, height, tiles, kernel) {
  * Convolves `count` values of `source`, starting at `from`, with a symmetric kernel whose taps
  * are `stride` apart. The loop for the default feather's seven weights is unrolled, which takes
  * a third of the time.
+ * @param {Float32Array} source
+ * @param {number} from
+ * @param {number} stride
+ * @param {Float32Array} kernel
+ * @param {Float32Array} target
+ * @param {number} to
+ * @param {number} count
  */
 function convolve(source, from, stride, kernel, target, to, count) {
   const size = kernel.length;
@@ -120,7 +154,10 @@ function convolve(source, from, stride, kernel, target, to, count) {
   }
 }
 
-/** Weights that sum to 1; each is the integral of the Gaussian over its pixel. */
+/**
+ * Weights that sum to 1; each is the integral of the Gaussian over its pixel.
+ * @param {number} sigma
+ */
 function gaussianKernel(sigma) {
   const radius = Math.max(1, Math.ceil(3 * sigma));
   const weights = Float32Array.from({ length: 2 * radius + 1 }, (_, i) => {
@@ -136,6 +173,11 @@ function gaussianKernel(sigma) {
   return weights.map((weight) => weight / total);
 }
 
+/**
+ * @param {number} width
+ * @param {number} height
+ * @param {number} sigma
+ */
 function createBlocks(width, height, sigma) {
   let side = smallestBlock;
   while (side < 3 * sigma && side < tileSize) side *= 2;
@@ -154,6 +196,13 @@ function createBlocks(width, height, sigma) {
   };
 }
 
+/**
+ * @param {Uint8Array} alpha
+ * @param {number} width
+ * @param {number} height
+ * @param {Area[]} tiles
+ * @param {Blocks} blocks
+ */
 function measureSlopes(alpha, width, height, tiles, { side, across, low, high, sums, sumsOfSquares }) {
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top; y < bottom; y++) {
@@ -188,6 +237,9 @@ function measureSlopes(alpha, width, height, tiles, { side, across, low, high, s
  * to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
  * a hard one), the slopes sum to `h` and their squares to `h² / 2√(πe)`; so sums over a block
  * are robust against single steep pixels. Central differences add 1/3 to the variance.
+ * @param {Blocks} blocks
+ * @param {Area[]} tiles
+ * @param {number} sigma
  */
 function setBlurShares({ side, across, down, low, high, sums, sumsOfSquares, shares }, tiles, sigma) {
   for (const { left, top, right, bottom } of tiles) {
@@ -215,7 +267,14 @@ function setBlurShares({ side, across, down, low, high, sums, sumsOfSquares, sha
   }
 }
 
-/** Blends a matte into its blurred copy, with shares interpolated between block centres. */
+/**
+ * Blends a matte into its blurred copy, with shares interpolated between block centres.
+ * @param {Uint8Array} alpha
+ * @param {Uint8Array} blurred
+ * @param {number} width
+ * @param {Area[]} tiles
+ * @param {Blocks} blocks
+ */
 function mix(alpha, blurred, width, tiles, { side, across, down, shares }) {
   for (const { left, top, right, bottom } of tiles) {
     for (let y = top; y < bottom; y++) {

@@ -2,13 +2,15 @@
  * Reads and writes PNG (ISO/IEC 15948) with eight bits per channel. A canvas could too, but it
  * premultiplies alpha and so loses the colours of faint pixels.
  */
+/** @typedef {import('./frame.js').Image} Image */
+
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const colourTypes = { rgb: 2, rgba: 6 };
 const paethFilter = 4;
 const rowsPerWrite = 64;
 
 /**
- * @param file a PNG as sent by bg-removal: true colour with alpha, not interlaced
+ * @param {Blob} file a PNG as sent by bg-removal: true colour with alpha, not interlaced
  * @returns `{ data, width, height }`, RGBA with straight alpha
  */
 export async function decodePng(file) {
@@ -31,6 +33,11 @@ export async function decodePng(file) {
   return { data: await unfilter(rows, width, height), width, height };
 }
 
+/**
+ * @param {ReadableStream<Uint8Array>} stream
+ * @param {number} width
+ * @param {number} height
+ */
 async function unfilter(stream, width, height) {
   const size = width * 4;
   const data = new Uint8ClampedArray(size * height);
@@ -56,6 +63,12 @@ async function unfilter(stream, width, height) {
   return data;
 }
 
+/**
+ * @param {Uint8Array} line
+ * @param {Uint8ClampedArray<ArrayBuffer>} data
+ * @param {number} start
+ * @param {number} size
+ */
 function unfilterRow(line, data, start, size) {
   const above = start - size;
   const filter = line[0];
@@ -68,6 +81,12 @@ function unfilterRow(line, data, start, size) {
   }
 }
 
+/**
+ * @param {number} filter
+ * @param {number} left
+ * @param {number} up
+ * @param {number} corner
+ */
 function predict(filter, left, up, corner) {
   switch (filter) {
     case 0:
@@ -85,6 +104,11 @@ function predict(filter, left, up, corner) {
   }
 }
 
+/**
+ * @param {number} left
+ * @param {number} up
+ * @param {number} corner
+ */
 function paeth(left, up, corner) {
   const byLeft = Math.abs(up - corner);
   const byUp = Math.abs(left - corner);
@@ -94,8 +118,8 @@ function paeth(left, up, corner) {
 }
 
 /**
- * @param image `{ data, width, height }`, RGBA with straight alpha
- * @param options `opaque` omits alpha from the file
+ * @param {Image} image `{ data, width, height }`, RGBA with straight alpha
+ * @param {{ opaque?: boolean }} [options] `opaque` omits alpha from the file
  * @returns a Blob
  */
 export async function encodePng({ data, width, height }, { opaque = false } = {}) {
@@ -116,6 +140,12 @@ export async function encodePng({ data, width, height }, { opaque = false } = {}
   );
 }
 
+/**
+ * @param {Uint8ClampedArray<ArrayBuffer>} data
+ * @param {number} width
+ * @param {number} height
+ * @param {number} channels
+ */
 async function deflated(data, width, height, channels) {
   const packer = new CompressionStream('deflate');
   const result = new Response(packer.readable).arrayBuffer();
@@ -128,6 +158,13 @@ async function deflated(data, width, height, channels) {
   return new Uint8Array(await result);
 }
 
+/**
+ * @param {Uint8ClampedArray<ArrayBuffer>} data
+ * @param {number} width
+ * @param {number} firstRow
+ * @param {number} rows
+ * @param {number} channels
+ */
 function filterRows(data, width, firstRow, rows, channels) {
   const filtered = new Uint8Array(rows * (width * channels + 1));
   let to = 0;
@@ -147,6 +184,10 @@ function filterRows(data, width, firstRow, rows, channels) {
   return filtered;
 }
 
+/**
+ * @param {string} type
+ * @param {Uint8Array<ArrayBuffer>} body
+ */
 function chunk(type, body) {
   const head = new Uint8Array(8);
   const view = new DataView(head.buffer);
@@ -167,7 +208,11 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, value) => {
   return remainder;
 });
 
-/** Updates the CRC-32 of PNG and ZIP, starting with 0xffffffff; the final value must be inverted. */
+/**
+ * Updates the CRC-32 of PNG and ZIP, starting with 0xffffffff; the final value must be inverted.
+ * @param {Uint8Array} bytes
+ * @param {number} start
+ */
 export function crc(bytes, start) {
   let remainder = start;
   for (let i = 0; i < bytes.length; i++) {

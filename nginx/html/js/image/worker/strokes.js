@@ -1,3 +1,6 @@
+/** @typedef {import('../queued-image.js').Stroke} Stroke */
+/** @typedef {import('./cut-out-worker.js').Area} Area */
+
 const tileSide = 256;
 const tilePixels = tileSide * tileSide;
 
@@ -10,19 +13,29 @@ export class StrokeLayer {
   #width;
   #height;
   #across;
+  /** @type {Map<number, ReturnType<typeof newTile>>} */
   #tiles = new Map();
   /** How much the stroke in progress covers each pixel. */
-  #live = new Map();
+  #live = /** @type {Map<number, Uint8Array>} */ (new Map());
   #liveIsErasing = true;
+  /** @type {string[]} */
   #ids = [];
 
+  /**
+   * @param {number} width
+   * @param {number} height
+   */
   constructor(width, height) {
     this.#width = width;
     this.#height = height;
     this.#across = Math.ceil(width / tileSide);
   }
 
-  /** Makes the layer show exactly these strokes. Reuses those already drawn. */
+  /**
+   * Makes the layer show exactly these strokes. Reuses those already drawn.
+   * @param {Stroke[]} strokes
+   * @param {number} scale
+   */
   setStrokes(strokes, scale) {
     const isThere = this.#ids.every((id, index) => strokes[index]?.id === id);
     if (!isThere) {
@@ -38,10 +51,9 @@ export class StrokeLayer {
 
   /**
    * Draws more of the stroke in progress.
-   * @param stroke `erases` and `hardness` (0-1)
-   * @param points x, y and radius in pixels of the whole image, interleaved; the first point is
-   *   the stroke's previous position
-   * @param scale size of this layer relative to the whole image
+   * @param {Pick<Stroke, 'erases' | 'hardness'>} stroke `erases` and `hardness` (0-1)
+   * @param {Float32Array} points x, y and radius in pixels of the whole image, interleaved; the first point is the stroke's previous position
+   * @param {number} scale size of this layer relative to the whole image
    * @returns the area that changed
    */
   extend({ erases, hardness }, points, scale) {
@@ -53,8 +65,9 @@ export class StrokeLayer {
       const to = scaled.subarray(at, at + 3);
       const box = this.#boxAround(from, to);
       this.#tilesIn(box, (tile, part) => {
-        if (!this.#live.has(tile)) this.#live.set(tile, new Uint8Array(tilePixels));
-        cover(this.#live.get(tile), part, from, to, hardness);
+        const covered = this.#live.get(tile) ?? new Uint8Array(tilePixels);
+        this.#live.set(tile, covered);
+        cover(covered, part, from, to, hardness);
       });
       area.left = Math.min(area.left, box.left);
       area.top = Math.min(area.top, box.top);
@@ -68,11 +81,14 @@ export class StrokeLayer {
     this.#live.clear();
   }
 
-  /** Completes the stroke in progress. */
+  /**
+   * Completes the stroke in progress.
+   * @param {string} id
+   */
   finish(id) {
     for (const [index, covered] of this.#live) {
-      if (!this.#tiles.has(index)) this.#tiles.set(index, newTile());
-      const tile = this.#tiles.get(index);
+      const tile = this.#tiles.get(index) ?? newTile();
+      this.#tiles.set(index, tile);
       const more = this.#liveIsErasing ? 0 : 1;
       tile.isRestored ||= more === 1;
       for (let at = 0; at < tilePixels; at++) {
@@ -87,9 +103,10 @@ export class StrokeLayer {
 
   /**
    * Writes the pixels of an area after applying the strokes.
-   * @param source RGBA of the cut-out at the size of this layer
-   * @param target RGBA of the area; may be the source if the area is the whole image
-   * @param original returns the RGBA of an area of the original image
+   * @param {Uint8ClampedArray<ArrayBuffer>} source RGBA of the cut-out at the size of this layer
+   * @param {Uint8ClampedArray<ArrayBuffer>} target RGBA of the area; may be the source if the area is the whole image
+   * @param {Area} area
+   * @param {(part: Area) => Uint8ClampedArray} original returns the RGBA of an area of the original image
    */
   render(source, target, area, original) {
     const width = area.right - area.left;
@@ -121,6 +138,10 @@ export class StrokeLayer {
     });
   }
 
+  /**
+   * @param {Float32Array} from
+   * @param {Float32Array} to
+   */
   #boxAround(from, to) {
     const radius = Math.max(from[2], to[2]) + 1;
     return {
@@ -131,7 +152,11 @@ export class StrokeLayer {
     };
   }
 
-  /** Calls `visit` with each tile's number in an area, and the part of the area inside it. */
+  /**
+   * Calls `visit` with each tile's number in an area, and the part of the area inside it.
+   * @param {Area} area
+   * @param {(tile: number, part: Area) => void} visit
+   */
   #tilesIn({ left, top, right, bottom }, visit) {
     for (let tileTop = top - (top % tileSide); tileTop < bottom; tileTop += tileSide) {
       for (let tileLeft = left - (left % tileSide); tileLeft < right; tileLeft += tileSide) {
@@ -154,7 +179,11 @@ function newTile() {
   };
 }
 
-/** Reduces a share (0-255) by a stroke's coverage. */
+/**
+ * Reduces a share (0-255) by a stroke's coverage.
+ * @param {number} share
+ * @param {number} covered
+ */
 function left(share, covered) {
   return Math.round((share * (255 - covered)) / 255);
 }
@@ -162,6 +191,11 @@ function left(share, covered) {
 /**
  * Covers the path of a round brush between two points. A stroke doesn't accumulate where it
  * crosses itself.
+ * @param {Uint8Array} covered
+ * @param {Area} part
+ * @param {Float32Array} from
+ * @param {Float32Array} to
+ * @param {number} hardness
  */
 function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], hardness) {
   const [dx, dy] = [toX - fromX, toY - fromY];
@@ -186,12 +220,20 @@ function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], 
   }
 }
 
-/** Blends one pixel of the cut-out with the original; both have straight alpha. */
+/**
+ * Blends one pixel of the cut-out with the original; both have straight alpha.
+ * @param {Uint8ClampedArray<ArrayBuffer>} target
+ * @param {number} at
+ * @param {number} kept
+ * @param {number} added
+ * @param {Uint8ClampedArray | undefined} original needed where something is added
+ * @param {number} from
+ */
 function mix(target, at, kept, added, original, from) {
   const cut = (target[at + 3] * kept) / 255;
-  const restored = added === 0 ? 0 : (original[from + 3] * added) / 255;
+  const restored = added === 0 || original === undefined ? 0 : (original[from + 3] * added) / 255;
   const alpha = cut + restored;
-  if (restored > 0) {
+  if (original !== undefined && restored > 0) {
     for (let channel = 0; channel < 3; channel++) {
       target[at + channel] = (target[at + channel] * cut + original[from + channel] * restored) / alpha;
     }

@@ -1,15 +1,17 @@
 import { featherMatte } from './feather.js';
 import { tuningTable } from './matte/tuning.js';
 
+/** @typedef {import('./frame.js').Image} Image */
+
 /**
  * Tunes an untuned cut-out as the service does: strength, threshold, feather
  * (docs/internals/decisions.md, "The page tunes the matte itself").
- * @param image `{ data, width, height }`, RGBA with straight alpha; unchanged
- * @param tuning threshold 0-255, feather in pixels of this image, foreground_strength 0.5-2
+ * @param {Image} image `{ data, width, height }`, RGBA with straight alpha; unchanged
+ * @param {import('./cut-out-worker.js').Tuning} tuning threshold 0-255, feather in pixels of this image, foreground_strength 0.5-2
  */
 export function tune({ data, width, height }, { threshold, feather: featherPixels, foreground_strength }) {
   const count = width * height;
-  const table = tuningTable({ threshold, foregroundStrength: foreground_strength });
+  const table = tuningTable({ threshold, feather: featherPixels, foregroundStrength: foreground_strength });
   const tunedAlpha = new Uint8Array(count);
   for (let at = 0; at < count; at++) tunedAlpha[at] = table[data[at * 4 + 3]];
   const visible = featherMatte(tunedAlpha, width, height, featherPixels);
@@ -27,8 +29,10 @@ export function tune({ data, width, height }, { threshold, feather: featherPixel
  * Fills in colours for pixels that a soft edge makes visible, because the service erases the
  * colours of invisible pixels. Ring by ring outwards, each pixel gets the mean of its
  * neighbours with a colour.
- * @param data RGBA of the untuned cut-out, where alpha 0 means no colour; modified in place
- * @param visible the alpha that the pixels will have
+ * @param {Uint8ClampedArray<ArrayBuffer>} data RGBA of the untuned cut-out, where alpha 0 means no colour; modified in place
+ * @param {Uint8Array} visible the alpha that the pixels will have
+ * @param {number} width
+ * @param {number} height
  */
 function spreadColours(data, visible, width, height) {
   const known = new Uint8Array(visible.length);
@@ -48,7 +52,14 @@ function spreadColours(data, visible, width, height) {
   }
 }
 
-/** @returns false if no neighbour has a colour yet */
+/**
+ * @returns false if no neighbour has a colour yet
+ * @param {Uint8ClampedArray<ArrayBuffer>} data
+ * @param {Uint8Array} known
+ * @param {number} at
+ * @param {number} width
+ * @param {number} height
+ */
 function takeMean(data, known, at, width, height) {
   const x = at % width;
   const y = (at - x) / width;
@@ -73,7 +84,11 @@ function takeMean(data, known, at, width, height) {
   return true;
 }
 
-/** Averages every square of `step` pixels (colours weighted by alpha). RGBA with straight alpha. */
+/**
+ * Averages every square of `step` pixels (colours weighted by alpha). RGBA with straight alpha.
+ * @param {Image} image
+ * @param {number} step
+ */
 export function scaleDown(image, step) {
   if (step === 1) return image;
   const width = Math.max(1, Math.floor(image.width / step));

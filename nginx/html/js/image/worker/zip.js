@@ -8,7 +8,7 @@ const date = 0x21;
 /**
  * Builds a ZIP archive (APPNOTE 6.3). Stores files without compression, because they are
  * already compressed.
- * @param files `{ name, blob }` with unique names; less than 4 GiB in total
+ * @param {{ name: string, blob: Blob }[]} files `{ name, blob }` with unique names; less than 4 GiB in total
  * @returns a Blob
  */
 export async function zip(files) {
@@ -33,14 +33,17 @@ export async function zip(files) {
   return new Blob([...parts, ...directory, end], { type: 'application/zip' });
 }
 
+/** @param {number} value */
 function u16(value) {
   return new Uint8Array([value, value >>> 8]);
 }
 
+/** @param {number} value */
 function u32(value) {
   return new Uint8Array([value, value >>> 8, value >>> 16, value >>> 24]);
 }
 
+/** @param {Uint8Array[]} arrays */
 function joined(arrays) {
   const bytes = new Uint8Array(arrays.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
