@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Span } from '../formats/mp4/remux/samples.js';
+import type { Span } from '../formats/mp4/remux/sample-tables.js';
 import type { Facts } from '../look/look.js';
 import type { Plan } from '../plan/plan.js';
 import type { RenewSource } from '../upstream/media-source.js';

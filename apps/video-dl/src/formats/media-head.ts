@@ -1,5 +1,5 @@
 import type { AudioLength, Probe } from './mp4/movie-summary.js';
-import type { Span } from './mp4/remux/samples.js';
+import type { Span } from './mp4/remux/sample-tables.js';
 
 /** Replaces the length that a file states. */
 export interface CorrectedLength {

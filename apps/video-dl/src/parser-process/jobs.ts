@@ -8,7 +8,8 @@ import type { PlaylistOptions } from '../manifests/hls-playlist.js';
 import { maxVariableLength, maxVariableNameLength, maxVariables } from '../manifests/hls-variables.js';
 import { audioFiles } from '../formats/media-head.js';
 import type { FilePiece } from '../formats/partial-file.js';
-import type { PartlyRead } from '../formats/mp4/remux/remux.js';
+import type { PartlyRead, WindowTracks } from '../formats/mp4/remux/remux.js';
+import type { WindowTimes } from '../formats/mp4/remux/window.js';
 import { maxUrlLength } from '../manifests/segment-table.js';
 
 /** A job for a parser process: one whole input, one small result. */
@@ -30,6 +31,13 @@ export type ParserJob =
       readonly hasRanges: boolean;
     }
   | { readonly kind: 'remux'; readonly files: readonly PartlyRead[]; readonly tags: Tags }
+  | {
+      readonly kind: 'window';
+      readonly files: readonly PartlyRead[];
+      readonly tags: Tags;
+      readonly wanted: WindowTracks;
+      readonly times: WindowTimes;
+    }
   | { readonly kind: 'ffprobe'; readonly bytes: Uint8Array };
 
 export type JobKind = ParserJob['kind'];
@@ -92,6 +100,22 @@ const probeSchema = z.object({
     .max(1100),
 });
 
+const layoutSchema = z
+  .object({
+    header: bytes(maxHeaderBytes),
+    sources: bytes(maxRows),
+    offsets: numbers,
+    lengths: numbers,
+    tracks: z
+      .array(z.object({ type: z.enum(['video', 'audio']), codec: shortText, seconds: z.number() }))
+      .max(2)
+      .readonly(),
+    fragmentTracks: z.array(count).max(2).readonly().nullable(),
+  })
+  .refine(({ sources, offsets, lengths }) =>
+    [offsets, lengths].every(({ length }) => length === sources.length),
+  );
+
 const resultSchemas = {
   playlist: z.discriminatedUnion('kind', [
     z.object({
@@ -129,22 +153,8 @@ const resultSchemas = {
         .readonly(),
     }),
   ]),
-  remux: z
-    .object({
-      header: bytes(maxHeaderBytes),
-      sources: bytes(maxRows),
-      offsets: numbers,
-      lengths: numbers,
-      tracks: z
-        .array(z.object({ type: z.enum(['video', 'audio']), codec: shortText, seconds: z.number() }))
-        .max(2)
-        .readonly(),
-      fragmentTracks: z.array(count).max(2).readonly().nullable(),
-    })
-    .refine(({ sources, offsets, lengths }) =>
-      [offsets, lengths].every(({ length }) => length === sources.length),
-    )
-    .nullable(),
+  remux: layoutSchema.nullable(),
+  window: z.object({ layout: layoutSchema, startSeconds: z.number() }).nullable(),
   ffprobe: probeSchema.extend({ sizeBytes: number }),
 };
 
@@ -157,6 +167,7 @@ export const parserResultSchema = z.discriminatedUnion('job', [
   z.object({ job: z.literal('initialisation'), result: resultSchemas.initialisation }),
   z.object({ job: z.literal('head'), result: resultSchemas.head }),
   z.object({ job: z.literal('remux'), result: resultSchemas.remux }),
+  z.object({ job: z.literal('window'), result: resultSchemas.window }),
   z.object({ job: z.literal('ffprobe'), result: resultSchemas.ffprobe }),
 ]);
 export type ParserResult = z.output<typeof parserResultSchema>;

@@ -6,7 +6,7 @@ import type { ParserJob, ParserResult } from './jobs.js';
 import { readHead } from '../formats/head.js';
 import { initialisationDigest } from '../formats/mp4/head.js';
 import { Rejection } from '../formats/rejection.js';
-import { remuxLayout } from '../formats/mp4/remux/remux.js';
+import { remuxLayout, windowLayout } from '../formats/mp4/remux/remux.js';
 
 /**
  * Entry point of a parser process under the supervisor. Runs one job at a time and loads
@@ -36,6 +36,8 @@ function run(job: ParserJob): ParserResult {
       return { job: job.kind, result: readHead(job.pieces, job.totalBytes, job.hasRanges) };
     case 'remux':
       return { job: job.kind, result: remuxLayout(job.files, job.tags) };
+    case 'window':
+      return { job: job.kind, result: windowLayout(job.files, job, job.tags) };
     case 'ffprobe':
       return { job: job.kind, result: readFfprobeReport(textOf(job.bytes)) };
   }

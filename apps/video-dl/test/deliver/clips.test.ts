@@ -7,6 +7,7 @@ import { media, sendFile, startSite, type Site } from '@media-services/fault-sit
 import { execa } from 'execa';
 import { readBoxHeader } from '../../src/formats/mp4/box.js';
 import { inspect } from '../media/support/inspect.js';
+import { frameNumbers } from '../media/support/numbered.js';
 import { atNight } from '../../../../proof/vitest/at-night.js';
 import { fixtureEngine } from '../support/pythons.js';
 import { startService, type TestService } from '../support/service.js';
@@ -376,24 +377,6 @@ describe('a clip of a broken source', () => {
     await expectMp4(page, '4.5', '5.5');
   });
 });
-
-/** Decodes a file of the site's numbered video. @returns the number of each frame in display order */
-async function frameNumbers(file: string): Promise<number[]> {
-  const squares = 'crop=320:12:0:4,scale=16:1:flags=area,format=gray';
-  const { stdout } = await execa(
-    'ffmpeg',
-    [
-      ...['-v', 'error', '-i', file, '-map', '0:v:0', '-vf', squares],
-      ...['-fps_mode', 'passthrough', '-f', 'rawvideo', '-'],
-    ],
-    { encoding: 'buffer' },
-  );
-  return Array.from({ length: stdout.length / 16 }, (_, frame) =>
-    stdout
-      .subarray(frame * 16, frame * 16 + 16)
-      .reduce((number, level, bit) => number + (level > 128 ? 2 ** bit : 0), 0),
-  );
-}
 
 /** Decodes a file's audio to one channel. */
 async function samplesOf(file: string): Promise<Float32Array> {

@@ -5,7 +5,7 @@ import { readFfprobeReport } from '../../src/parser-process/ffprobe-report.js';
 import { readPlaylist } from '../../src/manifests/hls-playlist.js';
 import { readHead } from '../../src/formats/head.js';
 import { initialisationDigest } from '../../src/formats/mp4/head.js';
-import { remuxLayout } from '../../src/formats/mp4/remux/remux.js';
+import { remuxLayout, windowLayout } from '../../src/formats/mp4/remux/remux.js';
 import { adts, checksummedPage, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */
@@ -42,6 +42,21 @@ function matroska(cluster: Buffer): Buffer {
   size.writeBigUInt64BE(0x0100_0000_0000_0000n + BigInt(content.length));
   return Buffer.concat([Buffer.from('1a45dfa38018538067', 'hex'), size, content]);
 }
+
+const noTags = { title: '', artist: null, comment: '', chapters: [] };
+
+const wholeFile = (bytes: Buffer) => ({
+  pieces: [{ offset: 0, bytes, isEnd: true }],
+  totalBytes: bytes.length,
+});
+
+const sampleTables: WholeParser['inputs'] = {
+  'samples of no bytes': (bytes) => file(filmOf({ samples: Math.floor(bytes / 4) })),
+  'a chunk for each sample': (bytes) =>
+    file(filmOf({ samples: Math.floor(bytes / 8), offsets: Array<number>(Math.floor(bytes / 8)).fill(0) })),
+  'durations of no samples': (bytes) => file(filmOf({ emptyDurations: Math.floor(bytes / 8) })),
+  'a track of boxes of nothing': (bytes) => file([movieHead(), makeBox('trak', [repeated(free, bytes)])]),
+};
 
 export const wholeParsers: readonly WholeParser[] = [
   {
@@ -92,26 +107,26 @@ export const wholeParsers: readonly WholeParser[] = [
     name: 'a reader of sample tables',
     files: [
       'formats/mp4/remux/remux.ts',
-      ...['layout', 'samples', 'sample-description', 'movie-boxes', 'fragments'].map(
+      ...['layout', 'samples', 'sample-tables', 'sample-description', 'movie-boxes', 'fragments'].map(
         (name) => `formats/mp4/remux/${name}.ts`,
       ),
     ],
+    parse: (input) => remuxLayout([wholeFile(input)], noTags),
+    inputs: sampleTables,
+  },
+  {
+    name: 'a reader of the samples of a clip',
+    files: ['formats/mp4/remux/window.ts', 'formats/mp4/remux/sample-times.ts'],
     parse: (input) =>
-      remuxLayout([{ pieces: [{ offset: 0, bytes: input, isEnd: true }], totalBytes: input.length }], {
-        title: '',
-        artist: null,
-        comment: '',
-        chapters: [],
-      }),
-    inputs: {
-      'samples of no bytes': (bytes) => file(filmOf({ samples: Math.floor(bytes / 4) })),
-      'a chunk for each sample': (bytes) =>
-        file(
-          filmOf({ samples: Math.floor(bytes / 8), offsets: Array<number>(Math.floor(bytes / 8)).fill(0) }),
-        ),
-      'durations of no samples': (bytes) => file(filmOf({ emptyDurations: Math.floor(bytes / 8) })),
-      'a track of boxes of nothing': (bytes) => file([movieHead(), makeBox('trak', [repeated(free, bytes)])]),
-    },
+      windowLayout(
+        [wholeFile(input)],
+        {
+          wanted: { video: true, audio: null },
+          times: { startSeconds: 0.5, endSeconds: null, for: 'decoder' },
+        },
+        noTags,
+      ),
+    inputs: sampleTables,
   },
   {
     name: 'a reader of the lengths of files',

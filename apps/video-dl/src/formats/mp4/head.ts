@@ -14,7 +14,7 @@ import {
   summariseMovie,
 } from './movie-summary.js';
 import { NotRemuxableError } from './remux/layout.js';
-import { chunksOf, type Span } from './remux/samples.js';
+import { chunksOf, type Span } from './remux/sample-tables.js';
 
 /** The index of a six-hour film at 60 frames per second has about 30 MB. */
 const maxIndexBytes = 32 * 1024 ** 2;

@@ -2,7 +2,7 @@ import type { Chapter } from '../../chapters.js';
 import { type Box, childBoxes, findBox, makeBox } from '../box.js';
 import { type LaidOutTrack, NotRemuxableError } from './layout.js';
 import { chapterList } from '../movie-header.js';
-import { readSampleDescription } from './sample-description.js';
+import { readSampleDescription, type SampleDescription } from './sample-description.js';
 
 /** One track of a source file. */
 export interface SourceTrack {
@@ -27,7 +27,7 @@ export interface ChosenTrack extends SourceTrack {
 }
 
 /** One entry of an edit list (ISO 14496-12, 8.6.6). */
-interface Edit {
+export interface Edit {
   /** In the movie's timescale. */
   readonly duration: number;
   /** In the track's timescale; -1 for a delay. */
@@ -36,30 +36,44 @@ interface Edit {
 
 const maxEdits = 64;
 
+/** Players know a few codecs, and the decoders of ffmpeg nearly all. */
+type Reader = 'player' | 'decoder';
+
 /**
  * The video and the audio track of a movie. Other tracks (time codes, GPS positions, subtitles) are ignored.
  * @throws NotRemuxableError if there are several tracks of one kind, or one has features that we don't support
  */
-export function sourceTracks(moov: Buffer): SourceTrack[] {
+export function sourceTracks(moov: Buffer, reader: Reader = 'player'): SourceTrack[] {
   const boxes = childBoxes(moov);
   const movieTimescale = fields(only(boxes, 'mvhd')).timescale;
   const tracks = boxes
     .filter(({ type }) => type === 'trak')
     .flatMap((trak) => {
       const handler = findBox(trak, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
-      return handler === 'vide' || handler === 'soun' ? [readTrack(trak, handler, movieTimescale)] : [];
+      return handler === 'vide' || handler === 'soun'
+        ? [readTrack(trak, handler, { movieTimescale, reader })]
+        : [];
     });
-  for (const handler of ['vide', 'soun'])
+  for (const handler of reader === 'player' ? ['vide', 'soun'] : ['vide'])
     if (tracks.filter((track) => track.handler === handler).length > 1)
       throw new NotRemuxableError('it has several tracks of one kind');
   return tracks;
 }
 
-function readTrack(trak: Box, handler: 'vide' | 'soun', movieTimescale: number): SourceTrack {
+function readTrack(
+  trak: Box,
+  handler: 'vide' | 'soun',
+  { movieTimescale, reader }: { movieTimescale: number; reader: Reader },
+): SourceTrack {
   const media = required(trak, 'mdia');
   const header = fields(required(media, 'mdhd'));
   const stbl = required(media, 'minf', 'stbl');
-  const { bytes: stsd, codec, entries } = readSampleDescription(required(stbl, 'stsd').bytes, handler);
+  const description = required(stbl, 'stsd').bytes;
+  const {
+    bytes: stsd,
+    codec,
+    entries,
+  } = reader === 'player' ? readSampleDescription(description, handler) : asItIs(description);
   const dataReference = findBox(media, 'minf', 'dinf', 'dref')?.bytes;
   // The flag says that the media are in the same file.
   if (dataReference === undefined || (dataReference.readUInt32BE(24) & 1) === 0)
@@ -77,6 +91,10 @@ function readTrack(trak: Box, handler: 'vide' | 'soun', movieTimescale: number):
     descriptions: entries,
     edits: readEdits(findBox(trak, 'edts', 'elst')),
   };
+}
+
+function asItIs(stsd: Buffer): SampleDescription {
+  return { bytes: stsd, codec: 'unknown', entries: stsd.readUInt32BE(12) };
 }
 
 function readEdits(elst: Box | undefined): Edit[] {
@@ -256,8 +274,13 @@ export function tagsBox({ title, artist, comment, chapters }: Tags): Buffer {
 
 const maxTagLength = 4096;
 
+/** @param brands the main one first */
 export function fileType(brands: readonly string[]): Buffer {
-  return makeBox('ftyp', [Buffer.from('isom'), uint32(0x200), Buffer.from(brands.join(''))]);
+  return makeBox('ftyp', [
+    Buffer.from(brands.slice(0, 1).join('')),
+    uint32(0x200),
+    Buffer.from(brands.join('')),
+  ]);
 }
 
 export function fullBox(type: string, version: number, flags: number, parts: readonly Buffer[]): Buffer {

@@ -1,4 +1,4 @@
-import { type Box, childBoxes, findBox } from '../box.js';
+import { childBoxes } from '../box.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import {
   type ChosenTrack,
@@ -11,6 +11,7 @@ import {
   uint64,
   type Tags,
 } from './movie-boxes.js';
+import { ChunkCursor, chunkOffsets, required, SampleClock, sampleSizes, tablesIn } from './sample-tables.js';
 
 /** How much of each track follows the other in a file made of two. */
 const interleaveSeconds = 1;
@@ -22,6 +23,15 @@ interface PlacedRun extends SampleRun {
   readonly source: number;
 }
 
+/** What the output has of a track. */
+export interface TrackSamples {
+  readonly runs: readonly SampleRun[];
+  /** Sum of all sample durations. */
+  readonly seconds: number;
+  /** Tables about single samples. */
+  readonly tables: readonly Buffer[];
+}
+
 /**
  * Lays out an MP4 with its index first (ISO 14496-12, 8.7) from files with sample tables.
  * @throws NotRemuxableError, Mp4FormatError, RangeError
@@ -31,16 +41,23 @@ export function layOutSamples(
   tracks: readonly ChosenTrack[],
   tags: Tags,
 ): Layout {
-  const isOneFile = files.length === 1;
-  const tables = tracks.map(({ stbl, timescale, descriptions, source }) =>
-    readSampleRuns(stbl, {
-      timescale,
-      descriptions,
-      totalBytes: files[source]?.totalBytes ?? 0,
-      maxRunSeconds: isOneFile ? Infinity : interleaveSeconds,
-    }),
-  );
-  const runs = tables
+  const samples = tracks.map((track) => ({
+    ...readSampleRuns(track, files),
+    tables: childBoxes(track.stbl.bytes).flatMap(({ type, bytes }) =>
+      copiedTables.includes(type) ? [bytes] : [],
+    ),
+  }));
+  return layOutTracks(tracks, samples, { files: files.length, tags });
+}
+
+/** @param samples of each track @throws NotRemuxableError */
+export function layOutTracks(
+  tracks: readonly ChosenTrack[],
+  samples: readonly TrackSamples[],
+  { files, tags }: { files: number; tags: Tags },
+): Layout {
+  const isOneFile = files === 1;
+  const runs = samples
     .flatMap((table, track) =>
       table.runs.map((run) => ({ ...run, track, source: tracks[track]?.source ?? 0 })),
     )
@@ -48,7 +65,8 @@ export function layOutSamples(
   if (isOneFile) assertNoOverlap(runs);
   const mediaBytes = runs.reduce((sum, { bytes }) => sum + bytes, 0);
   const isLarge = mediaBytes > maxUint32 - maxIndexBytes;
-  const ftyp = fileType(['isom', 'iso2', 'mp41']);
+  const hasVideo = tracks.some(({ handler }) => handler === 'vide');
+  const ftyp = fileType([...(hasVideo ? [] : ['M4A ']), 'isom', 'iso2', 'mp41']);
   const mdatHeader = isLarge
     ? Buffer.concat([uint32(1), Buffer.from('mdat'), uint64(mediaBytes + 16)])
     : Buffer.concat([uint32(mediaBytes + 8), Buffer.from('mdat')]);
@@ -56,15 +74,9 @@ export function layOutSamples(
     const offsets = placed(runs, tracks.length, base);
     return movieBox(
       tracks,
-      tracks.map((track, index) => ({
-        mediaSeconds: tables[index]?.seconds ?? 0,
-        tables: [
-          ...childBoxes(track.stbl.bytes).flatMap(({ type, bytes }) =>
-            copiedTables.includes(type) ? [bytes] : [],
-          ),
-          chunkTable(tables[index]?.runs ?? []),
-          offsetTable(offsets[index] ?? [], isLarge),
-        ],
+      samples.map(({ seconds, tables, runs: own }, index) => ({
+        mediaSeconds: seconds,
+        tables: [...tables, chunkTable(own), offsetTable(offsets[index] ?? [], isLarge)],
       })),
       tagsBox(tags),
     );
@@ -77,7 +89,7 @@ export function layOutSamples(
     sources: Uint8Array.from(pieces, ({ source }) => source),
     offsets: Float64Array.from(pieces, ({ offset }) => offset),
     lengths: Float64Array.from(pieces, ({ bytes }) => bytes),
-    tracks: tracks.map((track, index) => laidOut(track, tables[index]?.seconds ?? 0)),
+    tracks: tracks.map((track, index) => laidOut(track, samples[index]?.seconds ?? 0)),
     fragmentTracks: null,
   };
 }
@@ -146,7 +158,7 @@ function joined(runs: readonly PlacedRun[]): { source: number; offset: number; b
 }
 
 /** Consecutive samples of a track that are stored together: a chunk of the output. */
-interface SampleRun {
+export interface SampleRun {
   /** In the source file. */
   readonly offset: number;
   bytes: number;
@@ -157,37 +169,25 @@ interface SampleRun {
   readonly startSeconds: number;
 }
 
-interface SampleTable {
-  readonly runs: readonly SampleRun[];
-  /** Sum of all sample durations. */
-  readonly seconds: number;
-}
-
-interface RunOptions {
-  readonly timescale: number;
-  readonly descriptions: number;
-  readonly totalBytes: number;
-  readonly maxRunSeconds: number;
-}
-
 /** Players keep the beginning of every chunk in memory, and their number is under the site's control. */
 const maxRuns = 200_000;
-const maxSamples = 4_000_000;
+export const maxSamples = 4_000_000;
 
 /**
  * Reads where the samples of a track are (ISO 14496-12, 8.6.1.2, 8.7.2 to 8.7.5).
  *
- * @param stbl the track's sample table
- * @param options.timescale units per second of the track's times
- * @param options.maxRunSeconds splits longer runs, so that two files can be interleaved
+ * @param wants whether the output has a sample; absent for all
  * @throws NotRemuxableError when the tables contradict each other or the size of the file; RangeError for a damaged box
  */
-function readSampleRuns(
-  stbl: Box,
-  { timescale, descriptions, totalBytes, maxRunSeconds }: RunOptions,
-): SampleTable {
-  const tables = childBoxes(stbl.bytes);
-  const find = (type: string) => tables.find((table) => table.type === type)?.bytes;
+export function readSampleRuns(
+  { stbl, timescale, descriptions, source }: ChosenTrack,
+  files: readonly SourceFile[],
+  wants: (sample: number) => boolean = () => true,
+): Omit<TrackSamples, 'tables'> {
+  const totalBytes = files[source]?.totalBytes ?? 0;
+  // Runs of two files are interleaved.
+  const maxRunSeconds = files.length === 1 ? Infinity : interleaveSeconds;
+  const find = tablesIn(stbl);
   const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
   if (sizes.count > maxSamples) throw new NotRemuxableError('it has too many samples');
   const clock = new SampleClock(required(find('stts'), 'sample durations'));
@@ -206,17 +206,22 @@ function readSampleRuns(
     if (sample + count > sizes.count) throw new NotRemuxableError('it has fewer samples than chunks state');
     let run: SampleRun | undefined;
     for (let index = 0; index < count; index += 1, sample += 1) {
+      const bytes = sizes.at(sample);
       const startSeconds = clock.time / timescale;
+      clock.advance();
+      if (!wants(sample)) {
+        offset += bytes;
+        run = undefined;
+        continue;
+      }
       if (run === undefined || startSeconds - run.startSeconds >= maxRunSeconds) {
         run = { offset, bytes: 0, samples: 0, description, startSeconds };
         runs.push(run);
         if (runs.length > maxRuns) throw new NotRemuxableError('it has too many chunks');
       }
-      const bytes = sizes.at(sample);
       run.bytes += bytes;
       run.samples += 1;
       offset += bytes;
-      clock.advance();
     }
     end = offset;
     if (end > totalBytes) throw new NotRemuxableError('its samples extend past its end');
@@ -224,147 +229,4 @@ function readSampleRuns(
   if (sample !== sizes.count || !clock.isAtEnd) throw new NotRemuxableError('its tables differ in length');
   if (sample === 0) throw new NotRemuxableError('a track has no samples');
   return { runs, seconds: clock.time / timescale };
-}
-
-/** A part of a file. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/**
- * Where the samples of a movie are in its file, chunk by chunk (ISO 14496-12, 8.7). Fragments have their own.
- * @throws NotRemuxableError when the tables contradict each other, or media are in another file; RangeError for a damaged box
- */
-export function* chunksOf(moov: Buffer): Generator<Span> {
-  for (const trak of childBoxes(moov)) {
-    if (trak.type !== 'trak') continue;
-    const dataReference = findBox(trak, 'mdia', 'minf', 'dinf', 'dref')?.bytes;
-    // The flag says that the media are in the same file.
-    if (dataReference !== undefined && (dataReference.readUInt32BE(24) & 1) === 0)
-      throw new NotRemuxableError('its media are in another file');
-    const stbl = findBox(trak, 'mdia', 'minf', 'stbl');
-    if (stbl !== undefined) yield* chunksOfTrack(stbl);
-  }
-}
-
-function* chunksOfTrack(stbl: Box): Generator<Span> {
-  const tables = childBoxes(stbl.bytes);
-  const find = (type: string) => tables.find((table) => table.type === type)?.bytes;
-  const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
-  if (sizes.count === 0) return;
-  const offsets = chunkOffsets(find('stco'), find('co64'));
-  const samplesPerChunk = new ChunkCursor(required(find('stsc'), 'chunks'));
-  let sample = 0;
-  for (let chunk = 0; chunk < offsets.count; chunk += 1) {
-    const next = Math.min(sizes.count, sample + samplesPerChunk.at(chunk + 1).count);
-    const start = offsets.at(chunk);
-    yield { start, end: start + sizes.sum(sample, next) };
-    sample = next;
-  }
-  if (sample < sizes.count) throw new NotRemuxableError('its tables differ in length');
-}
-
-function required(table: Buffer | undefined, what: string): Buffer {
-  if (table === undefined) throw new NotRemuxableError(`it has no table of ${what}`);
-  return table;
-}
-
-interface Column {
-  readonly count: number;
-  at(index: number): number;
-}
-
-interface SampleSizes extends Column {
-  /** Total bytes of the samples from `from` to `to`, exclusive. */
-  sum(from: number, to: number): number;
-}
-
-function sampleSizes(stsz: Buffer): SampleSizes {
-  const [same, count] = [stsz.readUInt32BE(12), stsz.readUInt32BE(16)];
-  if (same !== 0) return { count, at: () => same, sum: (from, to) => (to - from) * same };
-  assertHolds(stsz, 20, count, 4);
-  const at = (index: number) => stsz.readUInt32BE(20 + 4 * index);
-  const sum = (from: number, to: number) => {
-    let bytes = 0;
-    for (let index = from; index < to; index += 1) bytes += at(index);
-    return bytes;
-  };
-  return { count, at, sum };
-}
-
-function chunkOffsets(stco: Buffer | undefined, co64: Buffer | undefined): Column {
-  const table = required(stco ?? co64, 'chunk offsets');
-  const count = table.readUInt32BE(12);
-  if (stco !== undefined) {
-    assertHolds(stco, 16, count, 4);
-    return { count, at: (index) => stco.readUInt32BE(16 + 4 * index) };
-  }
-  assertHolds(table, 16, count, 8);
-  return { count, at: (index) => Number(table.readBigUInt64BE(16 + 8 * index)) };
-}
-
-function assertHolds(table: Buffer, start: number, count: number, entryBytes: number): void {
-  if (start + count * entryBytes > table.length)
-    throw new NotRemuxableError('a table has fewer entries than stated');
-}
-
-/** Steps through `stts`: runs of samples with the same duration. */
-class SampleClock {
-  time = 0;
-  readonly #table: Buffer;
-  readonly #entries: number;
-  #next = 0;
-  #left = 0;
-  #duration = 0;
-
-  constructor(stts: Buffer) {
-    this.#table = stts;
-    this.#entries = stts.readUInt32BE(12);
-    assertHolds(stts, 16, this.#entries, 8);
-  }
-
-  get isAtEnd(): boolean {
-    while (this.#left === 0 && this.#next < this.#entries) this.#load();
-    return this.#left === 0;
-  }
-
-  advance(): void {
-    if (this.isAtEnd) throw new NotRemuxableError('it has more samples than durations');
-    this.#left -= 1;
-    this.time += this.#duration;
-  }
-
-  #load(): void {
-    const at = 16 + 8 * this.#next;
-    this.#left = this.#table.readUInt32BE(at);
-    this.#duration = this.#table.readUInt32BE(at + 4);
-    this.#next += 1;
-  }
-}
-
-/** Steps through `stsc`: runs of chunks with the same number of samples. */
-class ChunkCursor {
-  readonly #table: Buffer;
-  readonly #entries: number;
-  #entry = 0;
-
-  constructor(stsc: Buffer) {
-    this.#table = stsc;
-    this.#entries = stsc.readUInt32BE(12);
-    assertHolds(stsc, 16, this.#entries, 12);
-    if (this.#entries === 0 || this.#firstChunk(0) !== 1)
-      throw new NotRemuxableError("its chunks don't start with the first");
-  }
-
-  /** @param chunk counted from 1; must not decrease */
-  at(chunk: number): { count: number; description: number } {
-    while (this.#entry + 1 < this.#entries && this.#firstChunk(this.#entry + 1) <= chunk) this.#entry += 1;
-    const at = 16 + 12 * this.#entry;
-    return { count: this.#table.readUInt32BE(at + 4), description: this.#table.readUInt32BE(at + 8) };
-  }
-
-  #firstChunk(entry: number): number {
-    return this.#table.readUInt32BE(16 + 12 * entry);
-  }
 }
