@@ -10,11 +10,15 @@ const allSamples = side * side;
 /** A pixel is visible from half its opacity on. */
 const halfOpaque = 128;
 
-/** The ring of the box that must be mostly transparent, as a share of its shorter side, in samples. */
+/** The ring of the box that is mostly transparent around most subjects, as a share of its shorter side, in samples. */
 const ring = Math.round(0.01 * side);
 const leastTransparentRing = 0.5;
 /** A shape this close to an ellipse (intersection over union) is a frame rather than a subject. */
 const ellipse = 0.98;
+/** The same of a shape that fills its box and its mirror images: cards and rounded corners look like these. */
+const mirrored = 0.97;
+/** The transparent room on each side of a box that its subject fills, as a share of the box's shorter side. */
+const leastRoom = 0.01;
 
 /** Room that the network sees around the box, as a share of each of its sides. */
 const roomAround = 0.3;
@@ -51,7 +55,10 @@ export function cutOutOutline(image: RgbaImage): Outline | undefined {
     const row = box.top + Math.floor(((y + 0.5) / side) * box.height);
     if (image.data[(row * image.width + column) * 4 + 3]! >= halfOpaque) visible[at] = 1;
   });
-  return hasTransparentRing(visible) && !isEllipse(visible) ? { box, visible } : undefined;
+  const canBeSubject = hasTransparentRing(visible)
+    ? !isEllipse(visible)
+    : hasRoom(image, box) && !isMirrored(visible);
+  return canBeSubject ? { box, visible } : undefined;
 }
 
 /** What the network sees around an outline. */
@@ -117,6 +124,27 @@ function hasTransparentRing(visible: Uint8Array): boolean {
     if (visible[at] === 0) transparent++;
   });
   return transparent >= leastTransparentRing * all;
+}
+
+/** Half of an image whose background is removed only there has none, nor has a photograph with a cut corner. */
+function hasRoom({ width, height }: RgbaImage, box: Rectangle): boolean {
+  const room = leastRoom * Math.min(box.width, box.height);
+  const [right, bottom] = [width - box.left - box.width, height - box.top - box.height];
+  return Math.min(box.left, box.top, right, bottom) >= room;
+}
+
+/** Whether a shape is the same from left to right and from top to bottom. */
+function isMirrored(visible: Uint8Array): boolean {
+  const isLike = (positionOf: (x: number, y: number) => number): boolean => {
+    let [both, either] = [0, 0];
+    forEachSample((x, y, at) => {
+      const other = visible[positionOf(x, y)]!;
+      both += visible[at]! & other;
+      either += visible[at]! | other;
+    });
+    return both >= mirrored * either;
+  };
+  return isLike((x, y) => y * side + side - 1 - x) && isLike((x, y) => (side - 1 - y) * side + x);
 }
 
 function isEllipse(visible: Uint8Array): boolean {

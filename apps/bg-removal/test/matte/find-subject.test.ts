@@ -64,6 +64,11 @@ describe('an image with transparency', () => {
     expect(views).toHaveLength(1);
   });
 
+  test('keeps its own alpha if its subject fills its box, with room around', async () => {
+    const sheet = '<path d="M30 20 320 20 370 70 370 280 30 280Z" fill="#d22"/>';
+    expect((await found(await drawn(sheet), takesColours)).subject.kind).toBe('own-alpha');
+  });
+
   test('keeps its own alpha where the network rejects only the inside', async () => {
     const inside = `${star}<circle cx="200" cy="160" r="35" fill="#eee"/>`;
     expect((await found(await drawn(inside), takesColours)).subject.kind).toBe('own-alpha');
@@ -94,6 +99,8 @@ describe('an image with transparency', () => {
   test.each([
     ['rounded corners', '<rect width="400" height="300" rx="40" fill="#d22"/>'],
     ['an oval crop', '<ellipse cx="200" cy="150" rx="190" ry="140" fill="#d22"/>'],
+    ['a card on transparency', '<rect x="30" y="20" width="340" height="260" rx="20" fill="#d22"/>'],
+    ['a cut corner', '<path d="M0 0 320 0 400 80 400 300 0 300Z" fill="#d22"/>'],
     ['one transparent half', '<rect width="200" height="300" fill="#d22"/>'],
     ['no visible pixel', '<rect width="400" height="300" fill="#d22" opacity="0.2"/>'],
   ])('with %s is no finished cut-out', async (_what, shapes) => {
