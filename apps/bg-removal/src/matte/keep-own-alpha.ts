@@ -45,39 +45,50 @@ export function keepOwnAlpha(
  * @param own alpha so far; pixels without any have no colour
  */
 function spreadColours(words: Uint32Array, own: Uint8Array, visible: Uint8Array, width: number): void {
-  const hasColour = own.map((alpha) => (alpha === 0 ? 0 : 1));
-  let ring: number[] = [];
-  for (let i = 0; i < words.length; i++) if (own[i] === 0 && visible[i] !== 0) ring.push(i);
-  while (ring.length > 0) {
-    const later: number[] = [];
-    const coloured: number[] = [];
-    for (const i of ring) {
-      const colour = meanAround(words, hasColour, i, width);
-      if (colour === undefined) later.push(i);
+  /** In which round a pixel got its colour, from 1; 0 while it has none. */
+  const rounds = own.map((alpha) => (alpha === 0 ? 0 : 1));
+  let missing = withoutColour(own, visible);
+  // A feather reaches less far.
+  for (let round = 2; round < 256 && missing.length > 0; round++) {
+    let left = 0;
+    for (const i of missing) {
+      const colour = meanAround(words, rounds, i, { width, round });
+      if (colour === undefined) missing[left++] = i;
       else {
         words[i] = colour;
-        coloured.push(i);
+        rounds[i] = round;
       }
     }
     // The soft edge of a neighbour that has gone.
-    if (coloured.length === 0) break;
-    for (const i of coloured) hasColour[i] = 1;
-    ring = later;
+    if (left === missing.length) break;
+    missing = missing.subarray(0, left);
   }
-  for (const i of ring) visible[i] = 0;
+  for (const i of missing) visible[i] = 0;
 }
 
+/** The pixels that become visible; as numbers of 32 bits, because a large image can have as many as pixels. */
+function withoutColour(own: Uint8Array, visible: Uint8Array): Uint32Array {
+  const isMissing = (i: number): boolean => own[i] === 0 && visible[i] !== 0;
+  let count = 0;
+  for (let i = 0; i < own.length; i++) if (isMissing(i)) count++;
+  const found = new Uint32Array(count);
+  for (let i = 0, next = 0; i < own.length; i++) if (isMissing(i)) found[next++] = i;
+  return found;
+}
+
+/** The mean of the neighbours that got a colour before this round. */
 function meanAround(
   words: Uint32Array,
-  hasColour: Uint8Array,
+  rounds: Uint8Array,
   at: number,
-  width: number,
+  { width, round }: { readonly width: number; readonly round: number },
 ): number | undefined {
   const x = at % width;
   let [red, green, blue, count] = [0, 0, 0, 0];
   for (let row = at - width; row <= at + width; row += width) {
     for (let i = row - (x > 0 ? 1 : 0); i <= row + (x < width - 1 ? 1 : 0); i++) {
-      if (hasColour[i] !== 1) continue;
+      const colouredIn = rounds[i] ?? 0;
+      if (colouredIn === 0 || colouredIn === round) continue;
       const word = words[i]!;
       red += word & 255;
       green += (word >>> 8) & 255;
