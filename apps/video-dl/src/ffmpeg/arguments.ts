@@ -108,9 +108,9 @@ const decoders = [
 ].join(',');
 
 /** Options before an input, for both ffmpeg and ffprobe: the allowed protocols, demuxers and frame size. */
-export function inputOptions(): string[] {
+export function inputOptions(protocols = 'http,tcp'): string[] {
   return [
-    ...['-protocol_whitelist', 'http,tcp', '-format_whitelist', containers],
+    ...['-protocol_whitelist', protocols, '-format_whitelist', containers],
     ...['-max_pixels', String(maxPixels)],
   ];
 }

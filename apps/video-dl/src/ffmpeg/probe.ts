@@ -27,24 +27,27 @@ export interface ProbeOptions {
 }
 
 /**
- * Probes the media at a relay URL. ffprobe reads only its header.
+ * Probes the media at a relay URL, or the beginning of a file. ffprobe reads only its header.
  * @throws ProbeError if the media isn't readable within `maxMs`; DomainError; the signal's reason
  */
 export async function probe(
   tools: MediaTools,
-  url: string,
+  input: string | Uint8Array,
   { signal, parse, maxMs, environment }: ProbeOptions,
 ): Promise<Probe> {
   const deadline = AbortSignal.timeout(maxMs);
+  const isUrl = typeof input === 'string';
+  const from = isUrl ? [...inputOptions(), '-i', input] : [...inputOptions('pipe'), '-i', 'pipe:0'];
   await using child = await startMediaProcess({
     file: tools.ffprobe,
     args: [
       ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
       // No codec list: ffprobe opens every decoder, including those of subtitles and covers.
-      ...['-threads', '1', ...inputOptions(), '-i', url],
+      ...['-threads', '1', ...from],
     ],
     signal: AbortSignal.any([signal, deadline]),
     environment,
+    ...(!isUrl && { stdin: input }),
   });
   const report = await readBounded(child);
   const exit = await child.exited;

@@ -1,3 +1,6 @@
+import { FileStructure } from './file-structure.js';
+import { Rejection } from './rejection.js';
+import { DamagedMediaError } from './structure-check.js';
 import { isDamage } from './mp4/box.js';
 import { readMp4 } from './mp4/head.js';
 import { readMatroska } from './matroska/head.js';
@@ -5,6 +8,7 @@ import { matroskaIds } from './matroska/ebml.js';
 import { readBareFrames } from './mpeg-audio/head.js';
 import { readOgg } from './ogg/head.js';
 import { type MediaHead, noHead } from './media-head.js';
+import { wavSeconds } from './riff/chunks.js';
 import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
 
 /** The bytes needed next, or the result. */
@@ -40,15 +44,34 @@ function readFormat(file: PartialFile, totalBytes: number | null, hasRanges: boo
   const [name, type] = [start.toString('latin1', 0, 4), start.toString('latin1', 8, 12)];
   if (/^[a-z]{4}$/.test(start.toString('latin1', 4, 8)))
     return readMp4(file, totalBytes ?? Infinity, hasRanges);
-  if (name === 'OggS') return readOgg(file);
+  const readableBytes = hasRanges ? totalBytes : null;
+  if (readableBytes !== null) assertHoldsWhatItStates(file.read(0, checkedBytes), readableBytes);
+  if (name === 'OggS') return readOgg(file, readableBytes);
   if (name === 'fLaC') return { audioFile: 'flac' };
-  if (name === 'RIFF' && type === 'WAVE') return { audioFile: 'wav' };
+  if (name === 'RIFF' && type === 'WAVE') return { audioFile: 'wav', lengthSeconds: wavSeconds(file) };
   // Its writer couldn't go back to fill in sizes and lengths.
   const isAvi = name === 'RIFF' && type === 'AVI ';
   if (isAvi && [0, 0xffff_ffff].includes(start.readUInt32LE(4)))
     return { correctedLength: { seconds: null } };
-  const readableBytes = hasRanges ? totalBytes : null;
   return start.readUInt32BE(0) === matroskaIds.header
     ? readMatroska(file, readableBytes)
-    : readBareFrames(file, readableBytes);
+    : readBareFrames(file, totalBytes, hasRanges);
+}
+
+/** Headers are near the beginning. */
+const checkedBytes = 64 * 1024;
+
+/** @throws Rejection for a file that lost its end */
+function assertHoldsWhatItStates(beginning: Buffer, totalBytes: number): void {
+  try {
+    const structure = new FileStructure();
+    structure.read(0, beginning);
+    structure.endsAt(totalBytes);
+  } catch (error) {
+    if (!(error instanceof DamagedMediaError)) throw error;
+    throw new Rejection(
+      'no_media',
+      `The site's file is damaged: ${error.message}. Check that it plays in a browser.`,
+    );
+  }
 }

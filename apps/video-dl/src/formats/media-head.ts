@@ -21,6 +21,8 @@ export interface MediaHead {
   readonly audioFile: AudioFile | null;
   /** The audio's exact length; null if the file doesn't state it. */
   readonly audioLength: AudioLength | null;
+  /** The length of a file that must be read elsewhere to know it, or whose audio has to be counted; null for others. */
+  readonly lengthSeconds: number | null;
   /** The length to use instead of the one that the file states; null if that one may be true. */
   readonly correctedLength: CorrectedLength | null;
   /** Lengths inside a fragmented MP4 that Apple's players would add to those of its fragments, so that we send 0. */
@@ -32,6 +34,7 @@ export const noHead: MediaHead = {
   original: null,
   audioFile: null,
   audioLength: null,
+  lengthSeconds: null,
   correctedLength: null,
   zeroed: [],
 };

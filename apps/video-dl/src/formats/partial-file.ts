@@ -65,15 +65,12 @@ export class PartialFile {
 
   /** Evenly spaced parts of a span, which cover all of it if it is short. @throws MissingBytes */
   samples(start: number, end: number, count: number): Buffer[] {
-    const stepBytes = Math.max(sampleBytes, Math.floor((end - start - sampleBytes) / (count - 1)));
-    const parts = Array.from({ length: count }, (_, index) =>
-      // The last one ends where the span ends.
-      index === count - 1
-        ? Math.max(start + index * stepBytes, end - sampleBytes)
-        : start + index * stepBytes,
-    )
-      .filter((offset) => offset < end)
-      .map((offset) => ({ offset, bytes: Math.min(sampleBytes, end - offset) }));
+    if (end - start <= count * sampleBytes) return [this.read(start, end - start)];
+    const stepBytes = (end - start - sampleBytes) / (count - 1);
+    const parts = Array.from({ length: count }, (_, index) => ({
+      offset: start + Math.floor(index * stepBytes),
+      bytes: sampleBytes,
+    }));
     return this.readAll(parts);
   }
 

@@ -3,6 +3,7 @@ import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
+import { probeBeginning } from './probe-beginning.js';
 import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
 
 /** What a file really is, from its own bytes. */
@@ -97,9 +98,12 @@ export class Looker {
     const { relay, tools } = this.#options;
     const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
     try {
+      const { environment, parse } = session;
+      const read = await this.#options.heads.withBytes(source, { signal, renew, client });
+      const found = await probeBeginning(tools, read, { signal, parse, maxMs: probeMs });
+      if (found !== null) return found.streams;
       const [input] = await session.add(source);
       if (input === undefined) return null;
-      const { environment, parse } = session;
       return (await probe(tools, input.url, { signal, parse, maxMs: probeMs, environment })).streams;
     } catch (error) {
       signal.throwIfAborted();
@@ -114,17 +118,5 @@ export class Looker {
 
 /** What a header shows by itself. */
 export function factsFrom(head: SourceHead): SourceFacts {
-  return { head, streams: head.original === 'mp3' ? [mp3Stream] : (head.probe?.streams ?? null) };
+  return { head, streams: head.probe?.streams ?? null };
 }
-
-const mp3Stream: ProbedStream = {
-  type: 'audio',
-  codec: 'mp3',
-  width: null,
-  height: null,
-  fps: null,
-  bitrateKbps: null,
-  durationSeconds: null,
-  isCover: false,
-  isDefault: true,
-};

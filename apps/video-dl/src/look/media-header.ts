@@ -6,8 +6,8 @@ import type { MediaRelay } from '../relay/media-relay.js';
 import { untilAvailable } from '../upstream/media-source.js';
 import type { ProbeSource } from '../extract/probed-details.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
-import { factsFrom } from './look.js';
 import { notInOnePass } from './one-shot.js';
+import { probeBeginning } from './probe-beginning.js';
 import type { SourceHead, SourceHeads } from './source-heads.js';
 
 export interface ProbeSourceOptions {
@@ -46,17 +46,16 @@ function readError(error: unknown, isWhole: boolean): unknown {
 const statesLength = /^(?:mov|matroska|ogg|flac|wav|aiff)\b/u;
 
 function corrected(found: Probe, head: SourceHead | undefined): Probe {
-  if (head === undefined || head.correctedLength === null) return found;
+  if (head === undefined || head.correctedLength === null)
+    return { ...found, isExact: statesLength.test(found.formatName) };
   const { seconds } = head.correctedLength;
   return { ...found, durationSeconds: seconds, isExact: false, defect: 'wrong_length' };
 }
 
 /** What the header of one response says about a file that differs with each. @throws DomainError */
 function withoutLength(head: SourceHead): Probe {
-  const { streams } = factsFrom(head);
-  if (streams === null) throw notInOnePass();
-  const formatName = head.probe?.formatName ?? 'mp3';
-  return { durationSeconds: null, sizeBytes: null, streams: [...streams], formatName };
+  if (head.probe === null) throw notInOnePass();
+  return { ...head.probe, durationSeconds: null, sizeBytes: null };
 }
 
 /** Merges separate audio and video. */
@@ -85,12 +84,20 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
     let isWhole = true;
     try {
       await untilAvailable([source], { signal, maxMs });
-      const head = source.kind === 'file' ? await heads.of(source, options) : undefined;
+      const read = source.kind === 'file' ? await heads.withBytes(source, options) : undefined;
+      const head = read?.head;
       isWhole = head === undefined || head.totalBytes !== null;
-      if (head?.probe) return corrected({ ...head.probe, isExact: true, sizeBytes: head.totalBytes }, head);
-      if (head?.isOneShot === true) return withoutLength(head);
-      const inputs = await session.add(source);
+      if (head?.isOneShot === true && !statesLength.test(head.probe?.formatName ?? ''))
+        return withoutLength(head);
       const { environment, parse } = session;
+      if (read !== undefined) {
+        const { probe: own, totalBytes } = read.head;
+        const found = own
+          ? { ...own, sizeBytes: totalBytes }
+          : await probeBeginning(tools, read, { signal: options.signal, parse, maxMs });
+        if (found !== null) return corrected(found, head);
+      }
+      const inputs = await session.add(source);
       const probes = await Promise.all(
         inputs.map(async ({ url, isJoined, statedSeconds }) => {
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
@@ -98,7 +105,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
           // Joined segments have only the header of the first segment.
           return isJoined
             ? { ...found, durationSeconds: statedSeconds, isExact: true }
-            : corrected({ ...found, isExact: statesLength.test(found.formatName) }, head);
+            : corrected(found, head);
         }),
       );
       return merged(probes);

@@ -146,6 +146,7 @@ const resultSchemas = {
       original: z.enum(['mp3', 'mp4']).nullable(),
       audioFile: z.enum(audioFiles).nullable(),
       audioLength: z.object({ seconds: z.number(), sampleRate: z.number() }).nullable(),
+      lengthSeconds: number,
       correctedLength: z.object({ seconds: number }).nullable(),
       zeroed: z
         .array(z.object({ start: count, end: count }))

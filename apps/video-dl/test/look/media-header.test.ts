@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createGuard } from '@media-services/egress-guard';
 import { media, sendFile } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
+import { probeBeginning } from '../../src/look/probe-beginning.js';
 import { SourceHeads } from '../../src/look/source-heads.js';
 import { probe } from '../../src/ffmpeg/probe.js';
 import { mediaTools } from '../support/media-tools.js';
@@ -66,16 +67,26 @@ describe('the header of a file', () => {
 
   it.each([
     ...['front.mp4', 'end.mp4', '1080.mp4', 'portrait.mp4', 'silent.mp4', 'hevc.mp4'],
-    ...['h264-opus.mp4', 'sound.m4a', 'hdr.mp4'],
-  ])('reports the same as ffprobe for %s', async (name) => {
+    ...[
+      'h264-opus.mp4',
+      'sound.m4a',
+      'hdr.mp4',
+      'sound.mp3',
+      'long.mp3',
+      'vbr.mp3',
+      'sound.flac',
+      'sound.wav',
+    ],
+    ...['sound.ogg', 'long.ogg', 'vp9.webm', 'opus.webm', 'h264.mkv', 'flac.mkv', 'film.avi'],
+  ])('reports the same as ffprobe for %s, from what two requests read', async (name) => {
     path = await media(name);
     requests = [];
-    const seen = await heads().of(source(), { signal, client: '' });
+    const read = await heads().withBytes(source(), { signal, client: '' });
+    const options = { signal, parse: parsers.forClient(''), maxMs: 120_000 };
+    const found = read.head.probe ?? (await probeBeginning(await mediaTools(), read, options));
     expect(requests.length).toBeLessThanOrEqual(2);
-    const parse = parsers.forClient('');
-    const probed = await probe(await mediaTools(), address, { signal, parse, maxMs: 120_000 });
-    expect(seen.totalBytes).toBe((await readFile(path)).length);
-    const found = seen.probe;
+    const probed = await probe(await mediaTools(), address, options);
+    expect(read.head.totalBytes).toBe((await readFile(path)).length);
     expect(Math.abs((found?.durationSeconds ?? 0) - (probed.durationSeconds ?? 0))).toBeLessThan(0.05);
     const facts = (streams = probed.streams) =>
       streams.map(({ type, codec, width, height, fps, hdr }) => ({ type, codec, width, height, fps, hdr }));
@@ -105,7 +116,7 @@ describe('the header of a file', () => {
     expect(requests).toHaveLength(2 * read);
   });
 
-  it.each(['vp9.webm', 'h264.mkv', 'sound.mp3', 'cover.jpg'])('leaves %s to ffprobe', async (name) => {
+  it.each(['vp9.webm', 'h264.mkv', 'sound.flac', 'cover.jpg'])('leaves %s to ffprobe', async (name) => {
     expect(headOf(await readFile(await media(name))).probe).toBeNull();
   });
 

@@ -11,7 +11,8 @@ import {
 import { readXingHeader, type XingHeader } from './info-frame.js';
 
 const samplesOfFrames = 9;
-const beginningBytes = 128 * 1024;
+/** Fits into the first window that is read, behind a short tag. */
+const beginningBytes = 120 * 1024;
 const largestFrameBytes = 1441;
 
 /** What a header may leave out: small tags at the end of a file. */
@@ -24,27 +25,60 @@ const minStatedShare = { constant: 0.99, variable: 0.8 };
 /**
  * MP3 or ADTS frames. They state no length, except in a header that programs copy without correcting it.
  * Reads a few places of a file whose bit rate varies.
- * @param totalBytes null if only the beginning can be read
+ * @param totalBytes null while unknown
+ * @param hasRanges whether single parts of the file can be read
  * @throws MissingBytes
  */
-export function readBareFrames(file: PartialFile, totalBytes: number | null): Partial<MediaHead> {
+export function readBareFrames(
+  file: PartialFile,
+  totalBytes: number | null,
+  hasRanges: boolean,
+): Partial<MediaHead> {
   const tagBytes = id3TagBytes(file.read(0, 10));
   const name =
     codecOfFrames(file.read(tagBytes, minChainFrames * largestFrameBytes)) === 'mp3' ? 'mp3' : null;
-  const correctedLength = totalBytes === null ? null : measuredLength(file, totalBytes);
-  return { original: name, audioFile: name, correctedLength };
+  const startsAt = hasRanges ? audioStart(file) : tagBytes;
+  const start = file.read(startsAt, beginningBytes);
+  const codec = codecOfFrames(start);
+  if (codec === null) return { original: name, audioFile: name };
+  const beginning = measureFrames([start]);
+  const stated = readXingHeader(file.read(startsAt, beginning.firstBytes));
+  const audioBytes = totalBytes === null ? null : totalBytes - startsAt;
+  const isMeasured = audioBytes !== null && hasRanges && !isPlausible(beginning, stated, audioBytes);
+  const correctedLength = isMeasured ? measuredLength(file, { startsAt, audioBytes, stated }) : null;
+  const { seconds, frameBytes } = beginning;
+  const guess = audioBytes === null ? null : (audioBytes * seconds) / frameBytes;
+  return {
+    original: name,
+    audioFile: name,
+    probe: {
+      formatName: codec,
+      durationSeconds: stated?.seconds ?? guess,
+      streams: [{ ...bareTrack, codec, bitrateKbps: Math.round((frameBytes * 8) / seconds / 1000) }],
+    },
+    correctedLength,
+  };
+}
+
+const bareTrack = {
+  type: 'audio',
+  width: null,
+  height: null,
+  fps: null,
+  durationSeconds: null,
+  isCover: false,
+  isDefault: true,
+} as const;
+
+interface Audio {
+  readonly startsAt: number;
+  readonly audioBytes: number;
+  readonly stated: XingHeader | undefined;
 }
 
 /** Null if the stated length may be true. */
-function measuredLength(file: PartialFile, totalBytes: number): CorrectedLength | null {
-  const startsAt = audioStart(file);
-  const start = file.read(startsAt, beginningBytes);
-  if (codecOfFrames(start) === null) return null;
-  const beginning = measureFrames([start]);
-  const stated = readXingHeader(file.read(startsAt, beginning.firstBytes));
-  const audioBytes = totalBytes - startsAt;
-  if (isPlausible(beginning, stated, audioBytes)) return null;
-  const samples = file.samples(startsAt, totalBytes, samplesOfFrames);
+function measuredLength(file: PartialFile, { startsAt, audioBytes, stated }: Audio): CorrectedLength | null {
+  const samples = file.samples(startsAt, startsAt + audioBytes, samplesOfFrames);
   const measured = measureFrames(samples);
   const sampledBytes = samples.reduce((sum, { length }) => sum + length, 0);
   const seconds = (measured.seconds / sampledBytes) * audioBytes;

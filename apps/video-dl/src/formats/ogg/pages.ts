@@ -99,7 +99,7 @@ export class OggPages extends UnitWalker implements StructureCheck {
 }
 
 /** How a codec counts its samples in Ogg. */
-interface OggClock {
+export interface OggClock {
   readonly codec: 'opus' | 'vorbis' | 'flac';
   /** Samples per second. */
   readonly rate: number;
