@@ -5,7 +5,7 @@ import gc
 import sys
 import urllib.parse
 
-from . import compiled_patterns, environment, kernel_lock, limits, lockdown
+from . import environment, kernel_lock, limits, lockdown
 from .channel import Channel, JobCancelled
 from .selftest import SelfTest
 
@@ -19,16 +19,14 @@ def serve(arguments=()):
     # Before a second thread starts, which the kernel's lock wouldn't cover.
     ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
     network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
-    channel = None if options.prepare else Channel()
+    channel = Channel()
     environment.prepare()
     if options.trusted_roots:
         environment.trust_only(options.trusted_roots)
     limits.limit_memory(options.max_memory_bytes)
     engine = _Engine(channel, self_test, network_lock, options)
-    ready = engine.warm_up()
-    if channel:
-        channel.send(ready)
-        engine.serve()
+    channel.send(engine.warm_up())
+    engine.serve()
 
 
 def _parser():
@@ -37,7 +35,6 @@ def _parser():
     parser.add_argument('--pot-provider-port', type=int, default=0, help='loopback port of the PO token provider')
     parser.add_argument('--trusted-roots', help='PEM file of the only certificate authorities to trust')
     parser.add_argument('--packages', help='folder of packages that take precedence over the installed ones')
-    parser.add_argument('--prepare', action='store_true', help='warm up, keep what makes the next start fast, and exit')
     parser.add_argument('--max-memory-bytes', type=int, default=0, help='memory limit of this process; 0 for no limit')
     return parser
 
@@ -52,7 +49,6 @@ class _Engine:
 
     def warm_up(self):
         """Returns the ready message."""
-        compiled_patterns.engage()
         # Imported here because it takes seconds, and the environment must be set first.
         from . import dash_tracks, downloader, hls_playlists, own_api, player_cache, pot_provider, pristine
         downloader.share_tls_contexts()
@@ -67,7 +63,6 @@ class _Engine:
         description = self._describe()
         lockdown.engage()
         self._self_test.run()
-        compiled_patterns.release()
         pristine.remember()
         # Imported objects live as long as the process, so the garbage collector can skip them.
         gc.collect()
