@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
-import { streamOf, type Probe, type ProbedStream } from '../formats/mp4/movie-summary.js';
+import { streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';

@@ -10,7 +10,7 @@ import {
   silentFrame,
   type ConstantFrames,
 } from '../formats/mpeg-audio/info-frame.js';
-import type { AudioLength } from '../formats/mp4/movie-summary.js';
+import type { AudioLength } from '../formats/probed.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import { mp3Arguments, mp3BitrateKbps, type AudioTrim } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';

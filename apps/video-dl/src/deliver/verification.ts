@@ -4,7 +4,7 @@ import type { ChildExit, ChildGroup } from '@media-services/processes';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import { streamOf } from '../formats/mp4/movie-summary.js';
+import { streamOf } from '../formats/probed.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import { noAudio, type Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/media-relay.js';

@@ -1,10 +1,4 @@
-import {
-  lengthOf,
-  mainAudioTrack,
-  streamOf,
-  type Probe,
-  type ProbedStream,
-} from '../formats/mp4/movie-summary.js';
+import { lengthOf, mainAudioTrack, streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { perTarget } from '../targets.js';
 import type { Extraction, Format, Selections } from './types.js';

@@ -1,5 +1,5 @@
 import type { Chapter } from '../formats/chapters.js';
-import type { HdrTransfer } from '../formats/mp4/movie-summary.js';
+import type { HdrTransfer } from '../formats/probed.js';
 import { perTarget } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';

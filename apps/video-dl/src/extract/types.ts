@@ -1,5 +1,5 @@
 import type { Chapter } from '../formats/chapters.js';
-import type { MediaDefect, HdrTransfer } from '../formats/mp4/movie-summary.js';
+import type { MediaDefect, HdrTransfer } from '../formats/probed.js';
 import type { Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 

@@ -1,5 +1,5 @@
 import type { ChildGroup } from '@media-services/processes';
-import type { Probe } from '../formats/mp4/movie-summary.js';
+import type { Probe } from '../formats/probed.js';
 import { inputOptions } from './arguments.js';
 import type { Parse } from '../parser-process/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';

@@ -1,4 +1,4 @@
-import type { AudioLength, Probe } from './mp4/movie-summary.js';
+import type { AudioLength, Probe } from './probed.js';
 import type { Span } from './mp4/remux/sample-tables.js';
 
 /** Replaces the length that a file states. */

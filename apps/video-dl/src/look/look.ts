@@ -1,4 +1,4 @@
-import type { ProbedStream } from '../formats/mp4/movie-summary.js';
+import type { ProbedStream } from '../formats/probed.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';

@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import type { Probe } from '../formats/mp4/movie-summary.js';
+import type { Probe } from '../formats/probed.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';

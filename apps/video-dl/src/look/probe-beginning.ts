@@ -1,6 +1,6 @@
 import { probe, ProbeError, type ProbeOptions } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { Probe, ProbedStream } from '../formats/mp4/movie-summary.js';
+import type { Probe, ProbedStream } from '../formats/probed.js';
 import type { ReadHead } from './source-heads.js';
 
 /** Containers that list all tracks at their beginning. */

@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import {
-  rareH264Profiles,
-  type HdrTransfer,
-  type Probe,
-  type ProbedStream,
-} from '../formats/mp4/movie-summary.js';
+import { rareH264Profiles } from '../formats/mp4/sample-entry.js';
+import type { HdrTransfer, Probe, ProbedStream } from '../formats/probed.js';
 import { Rejection } from '../formats/rejection.js';
 
 /** A fragmented MP4 states this many ticks for an unknown duration. */

@@ -1,6 +1,6 @@
 import { isFloat64Array, isUint8Array } from 'node:util/types';
 import { z } from 'zod';
-import { mediaDefects } from '../formats/mp4/movie-summary.js';
+import { mediaDefects } from '../formats/probed.js';
 import { maxHeaderBytes } from '../formats/mp4/remux/layout.js';
 import type { Tags } from '../formats/mp4/remux/movie-boxes.js';
 import type { WantedTrack } from '../manifests/dash-segments.js';

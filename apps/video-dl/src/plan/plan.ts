@@ -3,7 +3,7 @@ import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, smallerTarget, type Mp4Target, type Target } from '../targets.js';
 import { type Chapter, chaptersIn } from '../formats/chapters.js';
-import type { HdrTransfer } from '../formats/mp4/movie-summary.js';
+import type { HdrTransfer } from '../formats/probed.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import {

@@ -1,5 +1,5 @@
 import type { Extraction, Format } from '../extract/types.js';
-import { lengthOf, mainAudioTrack, streamOf, type ProbedStream } from '../formats/mp4/movie-summary.js';
+import { lengthOf, mainAudioTrack, streamOf, type ProbedStream } from '../formats/probed.js';
 import type { Facts, SourceFacts } from '../look/look.js';
 import { perTarget } from '../targets.js';
 import { isSameCodec } from './codecs.js';

@@ -71,6 +71,7 @@ describe('the header of a file', () => {
       'h264-opus.mp4',
       'sound.m4a',
       'hdr.mp4',
+      'long.mov',
       'sound.mp3',
       'long.mp3',
       'vbr.mp3',

@@ -289,6 +289,7 @@ export const otherFiles: Readonly<Record<string, string>> = {
   'parser-process/parser-pool.ts': 'the parent of the parser processes',
   'parser-process/parser-process.ts': 'the entry point of a parser process',
   'formats/media-head.ts': 'types',
+  'formats/probed.ts': 'types',
   'formats/rejection.ts': 'an error',
   'deliver/mp3-output.ts': 'the first frame of what our own ffmpeg makes',
 };

@@ -92,6 +92,7 @@ export const wholeParsers: readonly WholeParser[] = [
     files: [
       ...['formats/head.ts', 'formats/mp4/head.ts', 'formats/mp4/encryption.ts'],
       ...['formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
+      ...['formats/mp4/sample-entry.ts', 'formats/mp4/segment-index.ts'],
     ],
     parse: (input) => {
       initialisationDigest(input, false);

@@ -12,7 +12,7 @@ type Cost = readonly [requests: number, kilobytes: number];
  */
 const ledger: readonly (readonly [media: string, info: Cost, stream: Cost, clip: Cost])[] = [
   ['long.mp4', [2, 4926], [1, 4926], [6, 29066]],
-  ['long.mov', [6, 11323], [1, 4912], [14, 44508]],
+  ['long.mov', [3, 1580], [1, 4912], [14, 44508]],
   ['long.mkv', [3, 5316], [1, 4923], [10, 38375]],
   ['front.ts', [12, 4339], [3, 2295], [6, 4589]],
   ['film.avi', [2, 1120], [5, 2961], [10, 5921]],

@@ -5,14 +5,8 @@ import { protectedByDrm, Rejection } from '../rejection.js';
 import { childBoxes, isDamage, readBoxHeader } from './box.js';
 import { assertNotEncrypted } from './encryption.js';
 import { movieEssentials, readMovieHeader, trackLengthFields } from './movie-header.js';
-import {
-  audioLength,
-  hasOnlyAudio,
-  indexedBytes,
-  indexesSeveralFragments,
-  sampleEntryTypes,
-  summariseMovie,
-} from './movie-summary.js';
+import { audioLength, hasOnlyAudio, sampleEntryTypes, summariseMovie } from './movie-summary.js';
+import { indexedBytes, indexesSeveralFragments } from './segment-index.js';
 import { NotRemuxableError } from './remux/layout.js';
 import { chunksOf, type Span } from './remux/sample-tables.js';
 

@@ -1,7 +1,7 @@
 import { type Chapter, utf8Start } from '../chapters.js';
 import type { Cover } from '../cover.js';
 import { type Box, childBoxes, findBox, makeBox, Mp4FormatError } from './box.js';
-import { decoderConfigAt } from './movie-summary.js';
+import { decoderConfigAt } from './sample-entry.js';
 
 /** A track as the moov box describes it. */
 export interface Mp4Track {
@@ -253,7 +253,8 @@ export function movieEssentials(moov: Buffer, readsAudioOnly: boolean): Buffer {
   return Buffer.concat([...numbers, ...descriptions, ...defaults]);
 }
 
-function handlerOf(trak: Box): string {
+/** `vide`, `soun`, …; empty without one. */
+export function handlerOf(trak: Box): string {
   return findBox(trak, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20) ?? '';
 }
 

@@ -1,96 +1,8 @@
+import type { AudioLength, Probe, ProbedStream } from '../probed.js';
 import { type Box, childBoxes, findBox } from './box.js';
-
-/** How a high dynamic range is coded (ITU-R BT.2100): perceptual quantizer or hybrid log-gamma. */
-export type HdrTransfer = 'pq' | 'hlg';
-
-export interface ProbedStream {
-  type: 'video' | 'audio';
-  /** ffmpeg's name for it: `h264`, `vp9`, `aac`, `opus`, …; `avc1.6e0028` for H.264 that few players support. */
-  codec: string;
-  /** Displayed pixels, after rotation; null for audio. */
-  width: number | null;
-  height: number | null;
-  fps: number | null;
-  bitrateKbps: number | null;
-  /** The stream's own duration, if the container states one. */
-  durationSeconds: number | null;
-  /** Delay relative to the first stream of the file; only from ffprobe. */
-  delaySeconds?: number | undefined;
-  /** ffprobe saw so little of it that it may start later than reported. */
-  isUnseen?: boolean | undefined;
-  /** Of a video with a high dynamic range, if the file says so. */
-  hdr?: HdrTransfer | undefined;
-  /** Cover art, not a video. */
-  isCover: boolean;
-  /** The file marks it as one to play unless the user chooses another, and not as a commentary or audio description. */
-  isDefault: boolean;
-}
-
-/** The stream that ffmpeg counts as this type's number `track`. */
-export function streamOf(
-  streams: readonly ProbedStream[],
-  wanted: ProbedStream['type'],
-  track = 0,
-): ProbedStream | undefined {
-  return streams.filter(({ type, isCover }) => type === wanted && !isCover)[track];
-}
-
-/** How long a stream lasts without a delay before it; null if unknown. */
-export function lengthOf({ durationSeconds, isUnseen }: ProbedStream): number | null {
-  return isUnseen === true ? null : durationSeconds;
-}
-
-/** The number, among the audio streams, of the one that players play: the first default one, else the first. */
-export function mainAudioTrack(streams: readonly ProbedStream[]): number {
-  const audio = streams.filter(({ type }) => type === 'audio');
-  return Math.max(
-    0,
-    audio.findIndex(({ isDefault }) => isDefault),
-  );
-}
-
-/** The file states a wrong length. */
-export const mediaDefects = ['wrong_length'] as const;
-export type MediaDefect = (typeof mediaDefects)[number];
-
-export interface Probe {
-  durationSeconds: number | null;
-  /** Whether the media state the duration, rather than it being estimated from a bit rate. Absent if unknown. */
-  isExact?: boolean | undefined;
-  /** Absent if none is known. */
-  defect?: MediaDefect | undefined;
-  /** Of the whole file, if its server states it. */
-  sizeBytes: number | null;
-  streams: ProbedStream[];
-  /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
-  formatName: string;
-}
-
-/** ffprobe's codec names, keyed by sample entry (ISO 14496-12 and the registry at mp4ra.org). */
-const codecs: Readonly<Record<string, string>> = {
-  avc1: 'h264',
-  avc3: 'h264',
-  hvc1: 'hevc',
-  hev1: 'hevc',
-  av01: 'av1',
-  vp08: 'vp8',
-  vp09: 'vp9',
-  'ac-3': 'ac3',
-  'ec-3': 'eac3',
-  Opus: 'opus',
-  fLaC: 'flac',
-  '.mp3': 'mp3',
-};
-
-/** Codecs in an `mp4a` entry, keyed by the object type of its decoder configuration (ISO 14496-1, table 5). */
-const mp4aCodecs: Readonly<Record<number, string>> = {
-  0x40: 'aac',
-  0x66: 'aac',
-  0x67: 'aac',
-  0x68: 'aac',
-  0x69: 'mp3',
-  0x6b: 'mp3',
-};
+import { handlerOf } from './movie-header.js';
+import { codecOf, hdrOf } from './sample-entry.js';
+import { indexSeconds } from './segment-index.js';
 
 /**
  * What ffprobe would report for an MP4 with this `moov` box.
@@ -127,13 +39,13 @@ export function sampleEntryTypes(moov: Buffer): string[] {
 export function hasOnlyAudio(moov: Buffer): boolean {
   const handlers = childBoxes(moov)
     .filter(({ type }) => type === 'trak')
-    .map((track) => findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20));
+    .map(handlerOf);
   return handlers.includes('soun') && !handlers.includes('vide');
 }
 
 /** The track's stream; null if it is neither video nor audio, undefined if its codec is unknown to us. */
 function readTrack(track: Box): ProbedStream | null | undefined {
-  const handler = findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
+  const handler = handlerOf(track);
   if (handler !== 'vide' && handler !== 'soun') return null;
   const mediaHeader = findBox(track, 'mdia', 'mdhd');
   const samples = findBox(track, 'mdia', 'minf', 'stbl');
@@ -141,7 +53,7 @@ function readTrack(track: Box): ProbedStream | null | undefined {
   const entry = description && childBoxes(description.bytes, 16)[0];
   const durationSeconds = mediaHeader && readDuration(mediaHeader);
   if (samples === undefined || entry === undefined || durationSeconds == null) return undefined;
-  const codec = entry.type === 'mp4a' ? mp4aCodec(entry) : videoCodec(entry);
+  const codec = codecOf(entry);
   if (codec === undefined) return undefined;
   const isVideo = handler === 'vide';
   const size = isVideo ? displaySize(track, entry) : { width: null, height: null };
@@ -157,15 +69,6 @@ function readTrack(track: Box): ProbedStream | null | undefined {
     isCover: false,
     isDefault: isEnabled(track),
   };
-}
-
-/** Transfer characteristics of ITU-T H.273, table 3. */
-const hdrTransfers: Readonly<Record<number, HdrTransfer>> = { 16: 'pq', 18: 'hlg' };
-
-/** From a video entry's `colr` box (ISO 14496-12, 12.1.5). */
-function hdrOf({ bytes }: Box): HdrTransfer | undefined {
-  const colours = childBoxes(bytes, 86).find(({ type }) => type === 'colr')?.bytes;
-  return colours?.toString('latin1', 8, 12) === 'nclx' ? hdrTransfers[colours.readUInt16BE(14)] : undefined;
 }
 
 /** ISO 14496-12, 8.3.2. Of several languages, usually one is enabled. */
@@ -201,54 +104,6 @@ function sampleTotals(samples: Box): { count: number; bytes: number } {
   let bytes = 0;
   for (let index = 0; index < count; index += 1) bytes += sizes.readUInt32BE(20 + 4 * index);
   return { count, bytes };
-}
-
-/** Profiles of H.264 other than 8-bit 4:2:0, by ffprobe's names (ISO 14496-10, A.2). */
-export const rareH264Profiles: ReadonlyMap<string, number> = new Map([
-  ['High 10', 0x6e],
-  ['High 10 Intra', 0x6e],
-  ['High 4:2:2', 0x7a],
-  ['High 4:2:2 Intra', 0x7a],
-  ['High 4:4:4', 0x90],
-  ['High 4:4:4 Predictive', 0xf4],
-  ['High 4:4:4 Intra', 0xf4],
-  ['CAVLC 4:4:4', 0x2c],
-]);
-
-/** The codec of an entry other than `mp4a`; for H.264, from its `avcC` box (ISO 14496-15, 5.3.3). */
-export function videoCodec({ type, bytes }: Box): string | undefined {
-  const codec = codecs[type];
-  const config = codec === 'h264' ? bytes.indexOf('avcC') : -1;
-  if (config < 0 || ![...rareH264Profiles.values()].includes(bytes.readUInt8(config + 5))) return codec;
-  return `avc1.${bytes.toString('hex', config + 5, config + 8)}`;
-}
-
-/** The codec of an `mp4a` entry, from its `esds` box. */
-function mp4aCodec(entry: Box): string | undefined {
-  // QuickTime's longer sample descriptions have their children at a different offset.
-  const isPlain = entry.bytes.readUInt16BE(16) === 0;
-  const descriptor = isPlain
-    ? childBoxes(entry.bytes, 36).find(({ type }) => type === 'esds')?.bytes
-    : undefined;
-  if (descriptor === undefined) return undefined;
-  const at = decoderConfigAt(descriptor);
-  return at === undefined ? undefined : mp4aCodecs[descriptor.readUInt8(at)];
-}
-
-/** Where the content of the decoder configuration begins in an `esds` box: tag 4, a length of one to four bytes, the object type. */
-export function decoderConfigAt(esds: Buffer): number | undefined {
-  const tagAt = esds.indexOf(0x04, 12 + 5);
-  if (tagAt < 0) return undefined;
-  let at = tagAt + 1;
-  while (at < tagAt + 4 && (esds.readUInt8(at) & 0x80) !== 0) at += 1;
-  return at + 1;
-}
-
-/** The audio length that a file states. */
-export interface AudioLength {
-  /** Exact to one tick of the container's clock, which for audio is usually a sample. */
-  readonly seconds: number;
-  readonly sampleRate: number;
 }
 
 /**
@@ -305,48 +160,4 @@ function skippedUnits(track: Box): number | undefined {
   });
   const real = starts.filter((start) => start >= 0);
   return real.length === 1 ? real[0] : undefined;
-}
-
-function indexSeconds(sidx: Buffer): number | undefined {
-  const isWide = sidx.readUInt8(8) === 1;
-  const timescale = sidx.readUInt32BE(16);
-  const countAt = (isWide ? 36 : 28) + 2;
-  const count = sidx.readUInt16BE(countAt);
-  let units = 0;
-  for (let index = 0; index < count; index += 1) {
-    const at = countAt + 2 + index * 12;
-    // A reference to another index, whose duration isn't available here.
-    if ((sidx.readUInt32BE(at) & 0x8000_0000) !== 0) return undefined;
-    units += sidx.readUInt32BE(at + 4);
-  }
-  return timescale === 0 ? undefined : units / timescale;
-}
-
-/**
- * How many bytes after a `sidx` box it indexes (ISO 14496-12, 8.16.3).
- * @throws RangeError for a damaged box
- */
-export function indexedBytes(sidx: Buffer): number {
-  const isWide = sidx.readUInt8(8) === 1;
-  const firstOffset = isWide ? Number(sidx.readBigUInt64BE(28)) : sidx.readUInt32BE(24);
-  return referencedSizes(sidx).reduce((sum, size) => sum + size, firstOffset);
-}
-
-/** Whether a `sidx` box indexes more than the fragment after it. */
-export function indexesSeveralFragments(sidx: Buffer): boolean {
-  return referencedSizes(sidx).length > 1;
-}
-
-function referencedSizes(sidx: Buffer): number[] {
-  const countAt = (sidx.readUInt8(8) === 1 ? 36 : 28) + 2;
-  return Array.from(
-    { length: sidx.readUInt16BE(countAt) },
-    (_, index) =>
-      // The highest bit says what is referenced.
-      sidx.readUInt32BE(countAt + 2 + index * 12) % 0x8000_0000,
-  );
-}
-
-function handlerOf(track: Box): string | undefined {
-  return findBox(track, 'mdia', 'hdlr')?.bytes.toString('latin1', 16, 20);
 }

@@ -1,5 +1,11 @@
-import { type Box, makeBox, readBoxHeader } from '../box.js';
-import { decoderConfigAt, videoCodec } from '../movie-summary.js';
+import { type Box, makeBox } from '../box.js';
+import {
+  audioFieldBytes,
+  decoderConfigAt,
+  elementaryStreamOf,
+  lenientChildren,
+  videoCodec,
+} from '../sample-entry.js';
 import { NotRemuxableError } from './layout.js';
 
 export interface SampleDescription {
@@ -23,8 +29,6 @@ const videoBoxes = [
 ];
 const videoEntryBytes = 86;
 const audioEntryBytes = 36;
-/** QuickTime's sound descriptions of version 1 and 2 have more fields (QuickTime File Format, "Sound Sample Descriptions"). */
-const audioFieldBytes = [audioEntryBytes, audioEntryBytes + 16, audioEntryBytes + 36];
 const aacObjectTypes = [0x40, 0x66, 0x67, 0x68];
 
 /**
@@ -71,12 +75,9 @@ function withMp4Colours({ type, bytes }: Box): Buffer {
 
 function audioEntry({ type, bytes }: Box): Entry {
   const version = bytes.readUInt16BE(16);
-  const fieldBytes = audioFieldBytes[version];
-  if (type !== 'mp4a' || fieldBytes === undefined) throw new NotRemuxableError(`its audio is ${type}`);
-  const boxes = lenientChildren(bytes, fieldBytes);
-  const wave = boxes.find((box) => box.type === 'wave');
-  const nested = wave === undefined ? [] : lenientChildren(wave.bytes, 8);
-  const esds = [...boxes, ...nested].find((box) => box.type === 'esds')?.bytes;
+  if (type !== 'mp4a' || audioFieldBytes[version] === undefined)
+    throw new NotRemuxableError(`its audio is ${type}`);
+  const esds = elementaryStreamOf({ type, bytes, headerSize: 8 });
   const configAt = esds && decoderConfigAt(esds);
   if (esds === undefined || configAt === undefined || !aacObjectTypes.includes(esds.readUInt8(configAt)))
     throw new NotRemuxableError("its audio isn't AAC");
@@ -91,19 +92,4 @@ function audioEntry({ type, bytes }: Box): Entry {
   fields.writeUInt16BE(16, 18);
   fields.writeUInt32BE(0, 20);
   return { bytes: makeBox('mp4a', [fields, esds]), codec: 'aac' };
-}
-
-const maxChildren = 64;
-
-/** Child boxes; QuickTime ends its lists with four zero bytes, and some writers pad them. */
-function lenientChildren(parent: Buffer, skip: number): Box[] {
-  const children: Box[] = [];
-  for (let offset = skip; parent.length - offset >= 8 && children.length < maxChildren;) {
-    const header = readBoxHeader(parent, offset);
-    if (header === undefined || header.size > parent.length - offset) break;
-    const bytes = parent.subarray(offset, offset + header.size);
-    children.push({ type: header.type, bytes, headerSize: header.headerSize });
-    offset += header.size;
-  }
-  return children;
 }
