@@ -54,7 +54,10 @@ function browser(
           res.end();
           reports.emit('seen', body);
         });
-      } else res.writeHead(200, { 'Content-Type': 'text/html' }).end(page(file.startsWith('http') ? file : 'media'));
+      } else
+        res
+          .writeHead(200, { 'Content-Type': 'text/html' })
+          .end(page(file.startsWith('http') ? file : 'media'));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

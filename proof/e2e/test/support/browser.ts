@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { findBrowser } from '@media-services/stack/set-up';
+import { findBrowser, findExecutable } from '@media-services/stack/set-up';
 import {
   chromium,
+  firefox,
   type Browser,
   type BrowserContextOptions,
   type FileChooser,
@@ -26,11 +27,18 @@ const flags = [
 /** Below Jest's limit, so that a failure names what is missing; long, for busy machines. */
 const stepTimeoutMs = 90_000;
 
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(downloadsPath?: string): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error('No Chromium: install it, or set CHROMIUM_PATH.');
   const env = { ...process.env, FONTCONFIG_FILE: join(import.meta.dirname, 'fonts.conf') };
-  return chromium.launch({ executablePath, args: flags, env });
+  return chromium.launch({ executablePath, args: flags, env, ...(downloadsPath && { downloadsPath }) });
+}
+
+/** Debian's Firefox, over WebDriver BiDi. Playwright 1.63 to 1.65 send a command that the ESR lacks. */
+export async function launchFirefox(downloadsPath: string): Promise<Browser> {
+  const executablePath = findExecutable('firefox-esr') ?? findExecutable('firefox');
+  if (executablePath === undefined) throw new Error('No Firefox: install firefox-esr.');
+  return firefox.launch({ channel: 'moz-firefox', executablePath, downloadsPath });
 }
 
 /** A page of one visitor with a separate client address, and what went wrong on it. */
