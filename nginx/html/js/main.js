@@ -1,6 +1,7 @@
 import { showKeptKey } from './access-key.js';
 import { Connection } from './connection.js';
 import { byId } from './dom.js';
+import { makeControls } from './image/controls.js';
 import { takeFiles } from './image/file-intake.js';
 import { ImageTool } from './image/image-tool.js';
 import { RequestQueue } from './request-queue.js';
@@ -14,6 +15,7 @@ import { VideoTool } from './video/video-tool.js';
 const maxLimitsWaitMs = 5000;
 
 offerLanguages(byId('language', HTMLSelectElement));
+makeControls();
 
 const connection = new Connection();
 const queue = new RequestQueue(connection);

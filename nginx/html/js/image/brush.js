@@ -1,7 +1,7 @@
 import { byId, find } from '../dom.js';
 import { formatPercent } from '../format.js';
 import { text } from '../texts.js';
-import { showValue } from './choices.js';
+import { showValue } from './controls.js';
 
 /** @typedef {import('./queued-image.js').QueuedImage} QueuedImage */
 /** @typedef {import('./queued-image.js').Stroke} Stroke */

@@ -1,6 +1,7 @@
-import { byId, find, findAll, setText } from '../dom.js';
+import { byId, find } from '../dom.js';
 import { formatDecimal, formatPercent } from '../format.js';
 import { isolated } from '../texts.js';
+import { showValue } from './controls.js';
 
 /** @typedef {import('./worker/cut-out-worker.js').Output} Output */
 /** @typedef {import('./worker/output.js').Background} BackgroundValue */
@@ -37,19 +38,16 @@ export class Tuning {
   }
 
   #showValues() {
-    for (const slider of this.#sliders) {
-      const { digits = '0', unit = '' } = slider.dataset;
-      const value = [formatDecimal(slider.valueAsNumber, Number(digits)), unit].filter(Boolean).join(' ');
-      // The unit stays after the number in every script.
-      showValue(slider, isolated(value, '\u2066'));
-    }
+    const { threshold, feather, foreground_strength: strength } = this.values;
+    // The unit stays after the number in every script.
+    const shown = [
+      formatDecimal(threshold, 0),
+      `${formatDecimal(feather, 1)} px`,
+      `${formatDecimal(strength, 2)} ×`,
+    ];
+    for (const [index, slider] of this.#sliders.entries())
+      showValue(slider, isolated(shown[index], '\u2066'));
   }
-}
-
-/** Shows a slider's value beside it, and tells it to screen readers. */
-export function showValue(/** @type {HTMLInputElement} */ slider, /** @type {string} */ value) {
-  setText(find(/** @type {HTMLElement} */ (slider.parentElement), 'output'), value);
-  slider.setAttribute('aria-valuetext', value);
 }
 
 /** The background of the cut-out: nothing, a colour, or the user's picture. */
@@ -148,33 +146,5 @@ export class OutputOptions {
     const { shape, margin } = this.values;
     byId('image-margin').hidden = shape === 'original' || shape === 'shop';
     showValue(this.#margin, formatPercent(margin));
-  }
-}
-
-/** On narrow screens, only one group of controls is shown at a time. */
-export function makeTabs() {
-  const tabs = findAll(byId('image-tabs'), 'button');
-  const choose = (/** @type {HTMLElement} */ chosen) => {
-    for (const tab of tabs) {
-      tab.ariaSelected = String(tab === chosen);
-      tab.tabIndex = tab === chosen ? 0 : -1;
-      byId(tab.getAttribute('aria-controls') ?? '').classList.toggle('is-open', tab === chosen);
-    }
-  };
-  for (const [index, tab] of tabs.entries()) {
-    tab.addEventListener('click', () => choose(tab));
-    tab.addEventListener('keydown', ({ key }) => {
-      const isRightToLeft = document.dir === 'rtl';
-      const step =
-        key === (isRightToLeft ? 'ArrowLeft' : 'ArrowRight')
-          ? 1
-          : key === (isRightToLeft ? 'ArrowRight' : 'ArrowLeft')
-            ? -1
-            : 0;
-      const next = tabs[(index + step + tabs.length) % tabs.length];
-      if (step === 0) return;
-      choose(next);
-      next.focus();
-    });
   }
 }

@@ -107,6 +107,6 @@ export class CutOutWorker {
 }
 
 /** The parts of an item that the worker needs, with its current strokes. */
-function sent(/** @type {QueuedImage} */ { id, png, file, strokes }) {
-  return { id, png, file, strokes };
+function sent(/** @type {QueuedImage} */ { id, png, file, isTransparent, strokes }) {
+  return { id, png, file, isTuned: isTransparent, strokes };
 }

@@ -6,7 +6,7 @@ import { problemOf } from '../problem.js';
 import { text } from '../texts.js';
 import { reasonFor } from '../video/download-state.js';
 import { Brush } from './brush.js';
-import { Background, makeTabs, OutputOptions, Tuning } from './choices.js';
+import { Background, OutputOptions, Tuning } from './choices.js';
 import { Comparison } from './comparison.js';
 import { CutOutWorker } from './cut-out-worker-client.js';
 import { FilmStrip } from './film-strip.js';
@@ -82,7 +82,6 @@ export class ImageTool {
     this.#queue = queue;
     this.#ready = ready;
     this.#overall = new Overall(queue);
-    makeTabs();
     byId('image-cancel').addEventListener('click', () => this.#shown?.cancel());
     byId('image-sample').addEventListener('click', () => void this.#openSample());
     byId('image-remove').addEventListener('click', () => this.#shown && this.#remove(this.#shown));
@@ -131,12 +130,12 @@ export class ImageTool {
     const notes = [];
     // One after the other: the first one is sent while the page still reads the others.
     for (const item of items) {
-      const { file, note, problem } = await prepareFile(item.file, this.#limits);
+      const { file, isTransparent = false, note, problem } = await prepareFile(item.file, this.#limits);
       if (!this.#items.includes(item)) continue; // removed in the meantime
       if (note) notes.push(note);
       if (problem) problems.push(problem);
       if (file) {
-        item.file = file;
+        Object.assign(item, { file, isTransparent });
         void item.send(this.#queue);
       } else this.#drop(item);
     }
@@ -227,9 +226,9 @@ export class ImageTool {
   }
 
   /** Stores a result for a reload. */
-  async #keep(/** @type {QueuedImage} */ { id, file, png, strokes }) {
+  async #keep(/** @type {QueuedImage} */ { id, file, isTransparent, png, strokes }) {
     if (png === undefined) return;
-    await this.#kept.keep({ id, file, png });
+    await this.#kept.keep({ id, file, isTransparent, png });
     if (strokes.length > 0) await this.#kept.keepStrokes(id, strokes);
   }
 

@@ -1,5 +1,6 @@
 /** @typedef {import('./queued-image.js').Stroke} Stroke */
-/** @typedef {{ id: string, file: File, png: Blob, tab: string, at: number }} Result */
+/** @typedef {Omit<import('./queued-image.js').Kept, 'strokes'>} Finished */
+/** @typedef {Finished & { tab: string, at: number }} Result */
 
 const resultsStore = 'results';
 /** Beside the results, so that a stroke doesn't write its image again. */
@@ -22,7 +23,7 @@ export class KeptResults {
   #database;
   #tab = tabId();
 
-  async keep(/** @type {{ id: string, file: File, png: Blob }} */ result) {
+  async keep(/** @type {Finished} */ result) {
     const tab = await this.#tab;
     await this.#change(resultsStore, (store) => store.put({ ...result, tab, at: Date.now() }));
   }
@@ -51,7 +52,7 @@ export class KeptResults {
       return all
         .filter((kept) => kept.tab === tab)
         .sort((left, right) => left.at - right.at)
-        .map((kept) => ({ ...kept, strokes: strokesOf(kept.id) }));
+        .map(({ tab: _tab, at: _at, ...kept }) => ({ ...kept, strokes: strokesOf(kept.id) }));
     } catch {
       return [];
     }

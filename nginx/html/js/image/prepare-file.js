@@ -6,7 +6,7 @@ import { text } from '../texts.js';
 
 const jpegQuality = 0.92;
 const shrinkStep = 0.8;
-const gamutSampleSide = 256;
+const sampleSide = 256;
 /** Rounding alone makes colour spaces differ by this much, of 255. */
 const gamutTolerance = 4;
 
@@ -15,7 +15,7 @@ const gamutTolerance = 4;
  * shrinks files above a limit.
  * @param {File} file
  * @param {Limits} limits
- * @returns {Promise<{ file?: File, note?: string, problem?: Problem }>} no note if unchanged
+ * @returns {Promise<{ file?: File, isTransparent?: boolean, note?: string, problem?: Problem }>} no note if unchanged
  */
 export async function prepareFile(file, limits) {
   try {
@@ -29,9 +29,10 @@ export async function prepareFile(file, limits) {
   const bitmap = await decoded(file);
   if (bitmap === undefined) return refusal ? { problem: refusal } : { file };
   try {
+    const isTransparent = hasTransparency(bitmap);
     const tooManyPixels = problemWithPixels(file.name, bitmap.width, bitmap.height, limits);
-    if (refusal === undefined && tooManyPixels === undefined) return { file };
-    return await converted(file, bitmap, limits);
+    if (refusal === undefined && tooManyPixels === undefined) return { file, isTransparent };
+    return { ...(await converted(file, bitmap, limits)), isTransparent };
   } finally {
     bitmap.close();
   }
@@ -100,9 +101,16 @@ function drawnTo(bitmap, width, height, options) {
   return context;
 }
 
+/** Whether a small copy has transparent pixels. */
+function hasTransparency(/** @type {ImageBitmap} */ bitmap) {
+  const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.min(side, sampleSide));
+  const { data } = drawnTo(bitmap, width, height, {}).getImageData(0, 0, width, height);
+  return data.some((value, at) => at % 4 === 3 && value < 255);
+}
+
 /** Whether an image has colours that sRGB would cut off: in a small copy, the two colour spaces differ. */
 function exceedsSrgb(/** @type {ImageBitmap} */ bitmap) {
-  const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.min(side, gamutSampleSide));
+  const [width, height] = [bitmap.width, bitmap.height].map((side) => Math.min(side, sampleSide));
   const [wide, narrow] = /** @type {const} */ (['display-p3', 'srgb']).map(
     (colorSpace) =>
       drawnTo(bitmap, width, height, { colorSpace, alpha: false }).getImageData(0, 0, width, height, {

@@ -6,7 +6,7 @@ import { errorTextOf } from '../texts.js';
 /** @typedef {{ id: string, erases: boolean, hardness: number, points: Float32Array }} Stroke see brush.js */
 /** @typedef {'preparing' | 'waiting' | 'uploading' | 'working' | 'done' | 'failed' | 'cancelled'} State */
 /** @typedef {import('../request-queue.js').RequestQueue} RequestQueue */
-/** @typedef {{ id: string, file: File, png: Blob, strokes: Stroke[] }} Kept a finished image that this tab has stored */
+/** @typedef {{ id: string, file: File, isTransparent: boolean, png: Blob, strokes: Stroke[] }} Kept a finished image that this tab has stored */
 
 /** One image, from its file to its cut-out. */
 export class QueuedImage {
@@ -16,7 +16,9 @@ export class QueuedImage {
   progress = 0;
   /** @type {import('../request-queue.js').Wait | undefined} */
   wait;
-  /** The untuned cut-out, a PNG. @type {Blob | undefined} */
+  /** Whether the file has transparent pixels of its own. */
+  isTransparent = false;
+  /** The untuned cut-out, a PNG; tuned with the defaults if the file is transparent. @type {Blob | undefined} */
   png;
   isSaved = false;
   /** The brush's strokes; see brush.js. @type {Stroke[]} */
@@ -38,7 +40,7 @@ export class QueuedImage {
     this.file = file;
     this.url = URL.createObjectURL(file);
     this.#onChange = onChange;
-    if (kept) Object.assign(this, { png: kept.png, strokes: kept.strokes, state: 'done' });
+    if (kept) Object.assign(this, { ...kept, state: 'done' });
   }
 
   get isOver() {
@@ -86,7 +88,8 @@ export class QueuedImage {
    */
   #removeBackground(/** @type {RequestQueue} */ queue, /** @type {AbortSignal} */ signal) {
     const form = new FormData();
-    for (const [name, value] of Object.entries(untuned)) form.append(name, value);
+    // How the tuning and the file's own alpha combine is known to the service alone.
+    if (!this.isTransparent) for (const [name, value] of Object.entries(untuned)) form.append(name, value);
     form.append('file', this.file, this.file.name);
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();

@@ -2,7 +2,7 @@ import { framed, frameOf } from './frame.js';
 import { contextOf, encodeByCanvas, finished } from './output.js';
 import { decodePng, encodePng } from './png.js';
 import { StrokeLayer } from './strokes.js';
-import { scaleDown, tune } from './tune.js';
+import { changesOf, scaleDown, tune } from './tune.js';
 import { zip } from './zip.js';
 
 /** @typedef {import('./frame.js').Image} Image */
@@ -17,7 +17,7 @@ import { zip } from './zip.js';
  * @property {boolean} shadow
  * @property {boolean} mask
  */
-/** @typedef {{ id: string, png: Blob, file: Blob, strokes: Stroke[], tuning: Tuning }} Retouched */
+/** @typedef {{ id: string, png: Blob, file: Blob, isTuned: boolean, strokes: Stroke[], tuning: Tuning }} Retouched */
 /** @typedef {Retouched & { background: import('./output.js').Background, output: Output }} Finished */
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Area */
 /** @typedef {{ id: string, image: Image, step: number, small: Image, original?: ImageBitmap }} Loaded */
@@ -48,8 +48,10 @@ async function load(/** @type {Retouched} */ { id, png }) {
  * @param {Retouched} request
  * @param {{ full: boolean, isShown: boolean }} options `isShown`: strokes will be painted on it
  */
-async function viewOf({ file, tuning, strokes, ...item }, { full, isShown }) {
-  const loaded = await load({ file, tuning, strokes, ...item });
+async function viewOf(request, { full, isShown }) {
+  const { file, strokes } = request;
+  const tuning = request.isTuned ? changesOf(request.tuning) : request.tuning;
+  const loaded = await load(request);
   const key = JSON.stringify([tuning, full]);
   const view = shown?.key === key ? shown : newView(loaded, file, tuning, full, key);
   view.layer.setStrokes(strokes, 1 / view.step);

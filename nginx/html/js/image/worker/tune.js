@@ -1,5 +1,5 @@
 import { featherMatte } from './feather.js';
-import { tuningTable } from './matte/tuning.js';
+import { defaultTuning, neutralTuning, tuningTable } from './matte/tuning.js';
 
 /** @typedef {import('./frame.js').Image} Image */
 
@@ -23,6 +23,19 @@ export function tune({ data, width, height }, { threshold, feather: featherPixel
     words[at] = visible[at] === 0 ? 0 : ((words[at] & 0xffffff) | (visible[at] << 24)) >>> 0;
   }
   return { data: tuned, width, height };
+}
+
+/**
+ * What is left of a tuning for a cut-out that already has the default one: values that differ from it.
+ * @param {import('./cut-out-worker.js').Tuning} tuning
+ */
+export function changesOf({ threshold, feather, foreground_strength }) {
+  return {
+    threshold: threshold === defaultTuning.threshold ? neutralTuning.threshold : threshold,
+    feather: feather === defaultTuning.feather ? neutralTuning.feather : feather,
+    // Its default is neutral.
+    foreground_strength,
+  };
 }
 
 /**
