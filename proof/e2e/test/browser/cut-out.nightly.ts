@@ -11,6 +11,7 @@ import {
 } from '../support/browser.js';
 import { newClient } from '../support/client.js';
 import { imageForm } from '../support/form.js';
+import { stack } from '../support/stack.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -105,6 +106,36 @@ describe('the page tunes a cut-out like the service', () => {
     // Outside the subject, the service extends its estimate and the page the nearest colours.
     expect(fringe).toBeLessThanOrEqual(4);
     expect(faults).toEqual([]);
+  });
+});
+
+describe('an image with transparency of its own', () => {
+  it.each([
+    ['a finished cut-out', 'dest-in'],
+    ['a photograph with a hole', 'dest-out'],
+  ] as const)('%s is saved as the service returns it', async (_name, blend) => {
+    const hole = Buffer.from('<svg width="1200" height="800"><circle cx="600" cy="400" r="250"/></svg>');
+    const { width, height } = await sharp(stack.photo).metadata();
+    const mask = await sharp(hole).resize(width, height).png().toBuffer();
+    const buffer = await sharp(stack.photo)
+      .ensureAlpha()
+      .composite([{ input: mask, blend }])
+      .png()
+      .toBuffer();
+    await using reader = await visit(browser);
+    const { page, client } = reader;
+    await page.locator('#image-file').setInputFiles({ name: 'own.png', mimeType: 'image/png', buffer });
+    await cutOutShown(page);
+    const made = await pixelsOf(await save(page));
+    const body = new FormData();
+    body.append('file', new Blob([new Uint8Array(buffer)]), 'own.png');
+    const answer = await fetch(`${client.url}/api/remove-background`, { method: 'POST', body });
+    const service = await pixelsOf(Buffer.from(await answer.arrayBuffer()));
+    expect(made.data.equals(service.data)).toBe(true);
+    // A value that differs from its default is applied.
+    await page.getByLabel('Feather').fill('12');
+    const soft = await pixelsOf(await save(page));
+    expect(soft.data.equals(service.data)).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startStack } from '@media-services/stack';
 import { logsDir } from '@media-services/stack/set-up';
 import type { Browser, Page } from 'playwright-core';
-import { chooseImage, film, launchBrowser, launchFirefox, paste, visit } from '../support/browser.js';
+import { chooseImage, drop, film, launchBrowser, launchFirefox, visit } from '../support/browser.js';
 import { stack } from '../support/stack.js';
 
 // Everything that was started ends as a saved file without another click: against gateways with their
@@ -47,7 +47,7 @@ async function startAll(page: Page, { savesIn }: Way, urls: readonly string[]): 
     await page.evaluate(() =>
       Object.assign(window, { showDirectoryPicker: () => navigator.storage.getDirectory() }),
     );
-  await paste(page, urls.join('\n'));
+  await drop(page, urls.join('\n'));
   await page.getByRole('button', { name: 'Sound only' }).click();
   await page.getByRole('button', { name: /^Download all/ }).click();
 }
