@@ -1,4 +1,5 @@
 import { ConnectionLost, isAbort, RequestFailed } from './problem.js';
+import { Stored } from './stored.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** @typedef {'lookup' | 'stream' | 'image'} Kind */
@@ -22,6 +23,8 @@ import { TokenBucket } from './token-bucket.js';
  */
 
 const storageName = 'requests';
+/** @type {Stored<{ tokens?: number, at?: number, images?: number[] }>} */
+const stored = new Stored('localStorage', storageName, {});
 const services = /** @type {const} */ ({ lookup: 'video-dl', stream: 'video-dl', image: 'bg-removal' });
 const maxLookups = 4;
 /** Of the video requests; background work leaves them for clicks. */
@@ -269,21 +272,14 @@ export class RequestQueue {
   }
 
   #store() {
-    try {
-      localStorage.setItem(storageName, JSON.stringify({ ...this.#videos.level, images: this.#imageTimes }));
-    } catch {
-      // Without storage, each tab counts for itself; the server's refusals correct it.
-    }
+    // Without storage, each tab counts for itself; the server's refusals correct it.
+    stored.value = { ...this.#videos.level, images: this.#imageTimes };
   }
 
   #restore() {
-    try {
-      const { tokens, at, images } = JSON.parse(localStorage.getItem(storageName) ?? '{}');
-      if (typeof tokens === 'number' && typeof at === 'number') this.#videos.level = { tokens, at };
-      if (Array.isArray(images)) this.#imageTimes = images;
-    } catch {
-      // See above.
-    }
+    const { tokens, at, images } = stored.value;
+    if (tokens !== undefined && at !== undefined) this.#videos.level = { tokens, at };
+    if (images !== undefined) this.#imageTimes = images;
   }
 }
 

@@ -1,4 +1,5 @@
 import { byId, find, fromTemplate, make, setIcon, setText } from '../dom.js';
+import { Stored } from '../stored.js';
 import { joined, text } from '../texts.js';
 import { choicesOf } from './choices.js';
 import { shown } from './download-state.js';
@@ -8,7 +9,8 @@ import { shown } from './download-state.js';
 /** @typedef {import('./downloads.js').Downloads} Downloads */
 
 const shownFirst = 3;
-const storageName = 'always';
+/** What the user always wants. @type {Stored<string | null>} */
+const always = new Stored('localStorage', 'always', null);
 
 /** The choices for one video, each with a button that shows its download's state. */
 export class ChoiceList {
@@ -26,7 +28,7 @@ export class ChoiceList {
   constructor(/** @type {Downloads} */ downloads) {
     this.#downloads = downloads;
     downloads.watch(() => this.#draw());
-    this.#tick.addEventListener('change', () => remember(this.#tick.checked ? this.#lastId : undefined));
+    this.#tick.addEventListener('change', () => (always.value = this.#tick.checked ? this.#lastId : null));
   }
 
   clear() {
@@ -59,7 +61,7 @@ export class ChoiceList {
     byId('video-formats').replaceChildren(...lines);
     this.#others.hidden = choices.length === 0;
     this.#others.open = false;
-    this.#tick.checked = remembered() !== undefined;
+    this.#tick.checked = always.value !== null;
     this.#always.hidden = !this.#tick.checked;
     this.#draw();
     return choices.length;
@@ -71,8 +73,7 @@ export class ChoiceList {
 
   /** Starts what the user always wants, without a click. @returns whether something has started */
   startRemembered() {
-    const id = remembered();
-    const row = this.#rows.find(({ choice }) => choice.id === id);
+    const row = this.#rows.find(({ choice }) => choice.id === always.value);
     if (row === undefined || this.#downloads.of(row.choice.href) !== undefined) return false;
     void this.#downloads.start(row.wanted, undefined);
     return true;
@@ -81,7 +82,7 @@ export class ChoiceList {
   #chosen(/** @type {Choice['id']} */ id) {
     this.#lastId = id;
     this.#always.hidden = false;
-    if (this.#tick.checked) remember(id);
+    if (this.#tick.checked) always.value = id;
   }
 
   #draw() {
@@ -152,23 +153,5 @@ class ChoiceRow {
     setText(find(this.element, '.do-label'), isActive ? '' : (state.act?.label ?? ''));
     this.#act.setAttribute('aria-busy', String(isActive));
     this.#stop.hidden = !isActive;
-  }
-}
-
-/** @returns {string | undefined} what the user always wants */
-function remembered() {
-  try {
-    return localStorage.getItem(storageName) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function remember(/** @type {string | undefined} */ id) {
-  try {
-    if (id === undefined) localStorage.removeItem(storageName);
-    else localStorage.setItem(storageName, id);
-  } catch {
-    // Without storage, nothing is remembered.
   }
 }

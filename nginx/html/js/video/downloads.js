@@ -1,10 +1,12 @@
 import { isAbort } from '../problem.js';
+import { Stored } from '../stored.js';
 import { Download } from './download.js';
 import { chooseFile } from './save-targets.js';
 
 /** @typedef {import('./download.js').Wanted} Wanted */
 
-const storageName = 'downloads';
+/** @type {Stored<{ wanted: Wanted, state: import('./download.js').State }[]>} */
+const stored = new Stored('sessionStorage', 'downloads', []);
 const tickMs = 500;
 
 /** All downloads of this tab, also those from before a reload. */
@@ -59,7 +61,7 @@ export class Downloads {
 
   /** Starts again what a reload has interrupted. */
   restore() {
-    for (const { wanted, state } of stored().reverse()) {
+    for (const { wanted, state } of stored.value.reverse()) {
       const download = this.#add(wanted);
       if (state === 'saved' || state === 'started') download.state = state;
       else void download.start({ isClick: false });
@@ -90,20 +92,6 @@ export class Downloads {
   }
 
   #store() {
-    try {
-      const kept = this.all.map(({ wanted, state }) => ({ wanted, state }));
-      sessionStorage.setItem(storageName, JSON.stringify(kept));
-    } catch {
-      // Without storage, a reload loses the list.
-    }
-  }
-}
-
-/** @returns {{ wanted: Wanted, state: import('./download.js').State }[]} */
-function stored() {
-  try {
-    return JSON.parse(sessionStorage.getItem(storageName) ?? '[]');
-  } catch {
-    return [];
+    stored.value = this.all.map(({ wanted, state }) => ({ wanted, state }));
   }
 }

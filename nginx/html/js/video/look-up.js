@@ -1,5 +1,6 @@
 import { withAccessKey } from '../access-key.js';
 import { request } from '../problem.js';
+import { Stored } from '../stored.js';
 
 /**
  * A part of a page: the number of its video, from 1, and a clip in seconds.
@@ -40,14 +41,14 @@ import { request } from '../problem.js';
  * @property {OriginalAudio | null} [originalAudio]
  */
 
-const storageName = 'look-ups';
+/** By query, the latest last. @type {Stored<[string, Info][]>} */
+const stored = new Stored('sessionStorage', 'look-ups', []);
 const most = 60;
 
 /** Looks up pages, and remembers them in this tab. */
 export class LookUps {
   #queue;
-  /** By query, the latest last. @type {Map<string, Info>} */
-  #known = new Map(stored());
+  #known = new Map(stored.value);
 
   constructor(/** @type {import('../request-queue.js').RequestQueue} */ queue) {
     this.#queue = queue;
@@ -72,25 +73,8 @@ export class LookUps {
     const info = await response.json();
     this.#known.delete(query);
     this.#known.set(query, info);
-    this.#store();
+    stored.value = [...this.#known].slice(-most);
     return info;
-  }
-
-  #store() {
-    try {
-      sessionStorage.setItem(storageName, JSON.stringify([...this.#known].slice(-most)));
-    } catch {
-      // Without storage, or if it is full, a reload looks up again.
-    }
-  }
-}
-
-/** @returns {[string, Info][]} */
-function stored() {
-  try {
-    return JSON.parse(sessionStorage.getItem(storageName) ?? '[]');
-  } catch {
-    return [];
   }
 }
 

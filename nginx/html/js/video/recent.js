@@ -1,9 +1,11 @@
 import { byId, make } from '../dom.js';
 import { hostOf } from '../format.js';
+import { Stored } from '../stored.js';
 
 /** @typedef {{ url: string, title: string }} Page */
 
-const key = 'recent-videos';
+/** @type {Stored<Page[]>} */
+const stored = new Stored('localStorage', 'recent-videos', []);
 const most = 8;
 
 /** Recently looked up pages, stored only in this browser. */
@@ -16,7 +18,7 @@ export class Recent {
   constructor(onOpen) {
     this.#onOpen = onOpen;
     byId('recent-clear').addEventListener('click', () => {
-      store([]);
+      stored.value = [];
       this.#show();
       byId('video-url').focus();
     });
@@ -24,12 +26,12 @@ export class Recent {
   }
 
   add(/** @type {string} */ url, /** @type {string} */ title) {
-    store([{ url, title }, ...stored().filter((item) => item.url !== url)].slice(0, most));
+    stored.value = [{ url, title }, ...stored.value.filter((item) => item.url !== url)].slice(0, most);
     this.#show();
   }
 
   #show() {
-    const items = stored();
+    const items = stored.value;
     this.#box.hidden = items.length === 0;
     this.#list.replaceChildren(
       ...items.map(({ url, title }) => {
@@ -42,24 +44,5 @@ export class Recent {
         return make('li', {}, link, make('span', { className: 'note soft' }, hostOf(url)));
       }),
     );
-  }
-}
-
-/** Without storage (private windows, a full disk) nothing is stored, which is not an error. @returns {Page[]} */
-function stored() {
-  try {
-    const items = JSON.parse(localStorage.getItem(key) ?? '[]');
-    return Array.isArray(items) ? items.filter((item) => item?.url && item?.title) : [];
-  } catch {
-    return [];
-  }
-}
-
-function store(/** @type {Page[]} */ items) {
-  try {
-    if (items.length === 0) localStorage.removeItem(key);
-    else localStorage.setItem(key, JSON.stringify(items));
-  } catch {
-    // See above.
   }
 }
