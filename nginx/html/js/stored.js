@@ -32,7 +32,9 @@ export class Stored {
 
   set value(value) {
     try {
-      window[this.#area].setItem(this.#name, JSON.stringify(value));
+      const text = JSON.stringify(value);
+      if (text === JSON.stringify(this.#initial)) window[this.#area].removeItem(this.#name);
+      else window[this.#area].setItem(this.#name, text);
     } catch {
       // See above.
     }
