@@ -76,6 +76,28 @@ describe('a first visit on a phone, in a few touches', () => {
   });
 });
 
+it('without JavaScript, the form saves the video, and the sites are named', async () => {
+  await using reader = await visit(browser, '/', { ...phone, javaScriptEnabled: false });
+  const { page } = reader;
+  await page.getByText('YouTube, Vimeo, TikTok').waitFor();
+  await page.locator('#video-url').fill(film);
+  const download = page.waitForEvent('download');
+  await page.locator('#video-url').press('Enter');
+  expect((await download).suggestedFilename()).toBe('A short sample film.mp4');
+});
+
+it('a look-up is shown again after a reload, without a request', async () => {
+  await using reader = await visit(browser);
+  const { page } = reader;
+  await paste(page, film);
+  await choice(page, 'video').waitFor();
+  const lookUps: string[] = [];
+  page.on('request', (request) => lookUps.push(...(request.url().match(/api\/info/) ?? [])));
+  await page.reload();
+  await choice(page, 'video').waitFor();
+  expect(lookUps).toEqual([]);
+});
+
 describe('a first visit on a phone, by keyboard alone, in at most six key presses', () => {
   /** Counts key presses and reports the focused element. */
   function keys(page: Page) {

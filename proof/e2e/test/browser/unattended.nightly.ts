@@ -37,6 +37,8 @@ beforeEach(() => {
   earlier = readdirSync(folder);
 });
 
+const longWait = { timeout: 240_000 };
+
 /** Names one link per number; `rate` slows a link's file down to so many bytes per second. */
 const links = (count: number, rate = 0) =>
   Array.from({ length: count }, (_, index) => `${film}?${rate > 0 ? `rate=${rate}&` : ''}n=${index}`);
@@ -54,7 +56,7 @@ async function startAll(page: Page, { savesIn }: Way, urls: readonly string[]): 
 
 /** Resolves with the sizes of the saved files once the page says that all are saved. */
 async function savedFiles(page: Page, { savesIn }: Way, count: number): Promise<number[]> {
-  await page.getByText(`${count} of ${count} saved`).waitFor({ timeout: 240_000 });
+  await page.getByText(`${count} of ${count} saved`).waitFor(longWait);
   if (savesIn === 'a folder')
     return page.evaluate(async () => {
       const found: number[] = [];
@@ -115,6 +117,17 @@ describe.each(ways)('in $browser, into $savesIn', (way) => {
       await first.stop();
     }
   });
+});
+
+it('what two tabs of one browser have started is all saved', async () => {
+  await using reader = await visit(browsers.Chromium);
+  const other = await reader.page.context().newPage();
+  await other.goto(reader.client.url);
+  const [first = [], second = []] = [links(12, 300_000).slice(0, 6), links(12, 300_000).slice(6)];
+  const way = { browser: 'Chromium', savesIn: 'downloads' } as const;
+  await startAll(reader.page, way, first);
+  await startAll(other, way, second);
+  await Promise.all([reader.page, other].map((page) => page.getByText('6 of 6 saved').waitFor(longWait)));
 });
 
 it.each(['Chromium', 'Firefox'] as const)(

@@ -16,9 +16,9 @@ import { infoWith, sendJson, startPageServer, type Handler } from '../support/pa
 import { stack } from '../support/stack.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
-const sizes = { phone: [360, 780], tablet: [768, 1024], desk: [1440, 900] } as const;
+const sizes = { phone: [360, 780], tablet: [768, 1024], desk: [1440, 900], wide: [2560, 1300] } as const;
 const schemes = ['light', 'dark'] as const;
-const languages = ['en', 'de', 'ar'];
+const languages = ['en', 'de', 'ja', 'ar'];
 const textPercents = [100, 200];
 
 /** All by default; `SHOTS=video-found-de-phone` selects those whose names contain it. */
@@ -315,6 +315,25 @@ const states: readonly State[] = [
     },
   },
   {
+    name: 'video-list-running',
+    handlers: { 'api/stream/video': half },
+    act: async (page) => {
+      await page.locator('#video-url').fill([1, 2, 3, 4, 5].map((n) => `https://example.com/${n}`).join(' '));
+      await page.keyboard.press('Enter');
+      await shown('#links-list li:nth-child(5)[data-tone="ready"]')(page);
+      await page.locator('#all-start').click();
+      await shown('#links-list li[data-tone="run"]')(page);
+    },
+  },
+  {
+    name: 'image-twenty',
+    act: async (page) => {
+      await chooseImage(page, ...Array.from({ length: 20 }, () => stack.photo));
+      await shown('#image-strip li:nth-child(5)[data-state="done"]')(page);
+      await cutOutShown(page);
+    },
+  },
+  {
     name: 'image-several',
     act: async (page) => {
       await chooseImage(page, stack.photo, stack.photo, stack.photo);
@@ -454,8 +473,9 @@ it.each(states)('$name', async ({ name, path = '/', handlers, fileAccess = false
       }, textPercent);
       const file = `${name}-${locale}-${view}`;
       const found = await page.evaluate(misplaced);
-      // axe knows no sizes; once in each scheme is enough.
-      if (view.startsWith('phone') && textPercent === 100) found.push(...(await accessibilityProblems(page)));
+      // Once in each scheme for the docked layout and for the one with columns.
+      if (/^(phone|desk)/.test(view) && textPercent === 100)
+        found.push(...(await accessibilityProblems(page)));
       problems.push(...found.map((problem) => `${file}: ${problem}`));
       await page.screenshot({ path: join(folder, `${file}.png`), fullPage: true });
     }
@@ -471,7 +491,6 @@ it('readme', async () => {
   await shown('[data-choice="sound"]')(page);
   await page.locator('#image-sample').click();
   await cutOutShown(page);
-  await page.locator('.comparison-range').fill('50');
   await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path: join(folder, 'readme.png') });
 });

@@ -48,7 +48,6 @@ export function featherMatte(alpha, width, height, feather) {
  * @param {number} reach
  */
 function tilesWithEdges(alpha, width, height, reach) {
-  const view = new DataView(alpha.buffer, alpha.byteOffset, alpha.byteLength);
   /** @type {Area[]} */
   const tiles = [];
   for (let top = 0; top < height; top += tileSize) {
@@ -61,26 +60,24 @@ function tilesWithEdges(alpha, width, height, reach) {
         right: Math.min(right + reach, width),
         bottom: Math.min(bottom + reach, height),
       };
-      if (!isUniform(view, width, area)) tiles.push({ left, top, right, bottom });
+      if (!isUniform(alpha, width, area)) tiles.push({ left, top, right, bottom });
     }
   }
   return tiles;
 }
 
 /**
- * Whether an area of a matte has only one value. Compares four bytes at a time.
- * @param {DataView} matte
+ * Whether an area of a matte has only one value.
+ * @param {Uint8Array} matte
  * @param {number} width
  * @param {Area} area
  */
 function isUniform(matte, width, area) {
-  const value = matte.getUint8(area.top * width + area.left);
-  const four = Math.imul(value, 0x01010101);
+  const value = matte[area.top * width + area.left];
   for (let y = area.top; y < area.bottom; y++) {
-    const end = y * width + area.right;
-    let at = y * width + area.left;
-    for (; at + 4 <= end; at += 4) if (matte.getInt32(at, true) !== four) return false;
-    for (; at < end; at++) if (matte.getUint8(at) !== value) return false;
+    for (let at = y * width + area.left; at < y * width + area.right; at++) {
+      if (matte[at] !== value) return false;
+    }
   }
   return true;
 }
@@ -123,8 +120,7 @@ function blur(alpha, target, width, height, tiles, kernel) {
 
 /**
  * Convolves `count` values of `source`, starting at `from`, with a symmetric kernel whose taps
- * are `stride` apart. The loop for the default feather's seven weights is unrolled, which takes
- * a third of the time.
+ * are `stride` apart.
  * @param {Float32Array} source
  * @param {number} from
  * @param {number} stride
@@ -134,22 +130,9 @@ function blur(alpha, target, width, height, tiles, kernel) {
  * @param {number} count
  */
 function convolve(source, from, stride, kernel, target, to, count) {
-  const size = kernel.length;
-  if (size === 7) {
-    const [outer, far, near, centre] = [kernel[0], kernel[1], kernel[2], kernel[3]];
-    const [s2, s3, s4, s5, s6] = [2 * stride, 3 * stride, 4 * stride, 5 * stride, 6 * stride];
-    for (let i = from, end = from + count; i < end; i++, to++) {
-      target[to] =
-        centre * source[i + s3] +
-        near * (source[i + s2] + source[i + s4]) +
-        far * (source[i + stride] + source[i + s5]) +
-        outer * (source[i] + source[i + s6]);
-    }
-    return;
-  }
   for (let i = from, end = from + count; i < end; i++, to++) {
     let sum = 0;
-    for (let k = 0, at = i; k < size; k++, at += stride) sum += kernel[k] * source[at];
+    for (let k = 0, at = i; k < kernel.length; k++, at += stride) sum += kernel[k] * source[at];
     target[to] = sum;
   }
 }
