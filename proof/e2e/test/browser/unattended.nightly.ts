@@ -95,23 +95,22 @@ describe.each(ways)('in $browser, into $savesIn', (way) => {
   });
 
   it('links are saved although the server restarts in between', async () => {
-    const start = async (port?: number) => {
-      const server = await startStack({
+    const start = (port?: number) =>
+      startStack({
         ...(port !== undefined && { port }),
         env: { ...process.env, ALLOWED_PRIVATE_SOURCES: new URL(stack.films).host },
         logsDir: join(logsDir, 'e2e-restart'),
       });
-      await server.healthy();
-      return server;
-    };
     const first = await start();
     try {
+      await first.healthy();
       await using reader = await open(first.url);
       const { page } = reader;
       await startAll(page, way, links(4, 300_000));
       await page.locator('#links-list > [data-tone="run"]').first().waitFor();
       await first.stop();
-      await using _second = await start(Number(new URL(first.url).port));
+      await using second = await start(Number(new URL(first.url).port));
+      await second.healthy();
       expect(await savedFiles(page, way, 4)).toHaveLength(4);
     } finally {
       await first.stop();
@@ -123,7 +122,7 @@ it('what two tabs of one browser have started is all saved', async () => {
   await using reader = await visit(browsers.Chromium);
   const other = await reader.page.context().newPage();
   await other.goto(reader.client.url);
-  const [first = [], second = []] = [links(12, 300_000).slice(0, 6), links(12, 300_000).slice(6)];
+  const [first, second] = [links(12, 300_000).slice(0, 6), links(12, 300_000).slice(6)];
   const way = { browser: 'Chromium', savesIn: 'downloads' } as const;
   await startAll(reader.page, way, first);
   await startAll(other, way, second);
