@@ -142,3 +142,7 @@ function known(attributes: Record<string, string>): Attributes {
 function notManifest(): Rejection {
   return invalid('sent something other than a DASH manifest');
 }
+
+export function childrenOf(element: ManifestElement, name: string): ManifestElement[] {
+  return element.children.filter((child) => child.name === name);
+}

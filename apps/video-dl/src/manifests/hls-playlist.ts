@@ -1,6 +1,8 @@
+import { maxAttributes, readAttributes, readWhole } from './hls-attributes.js';
 import { PlaylistVariables, type Variables } from './hls-variables.js';
+import { HlsVariants } from './hls-variants.js';
 import { invalid, live, protectedByDrm, notJoinable } from '../formats/rejection.js';
-import { resolveUrl, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
+import { SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
 
 export interface PlaylistOptions {
   /** URL of the playlist after redirects. */
@@ -33,25 +35,7 @@ export type Playlist =
   | { readonly kind: 'imports' }
   | { readonly kind: 'segments'; readonly table: SegmentTable };
 
-interface Variant {
-  readonly uri: string;
-  /** Bits per second. */
-  readonly bandwidth: number;
-  /** Pixels of the smaller side; null if not stated. */
-  readonly smallerSide: number | null;
-  readonly audioGroup: string | null;
-}
-
-interface Rendition {
-  readonly group: string;
-  readonly uri: string | null;
-  readonly isDefault: boolean;
-  readonly describesVideo: boolean;
-}
-
-const maxVariants = 200;
 const maxLinesPerSegment = 10;
-const maxAttributes = 64;
 
 /**
  * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few
@@ -87,10 +71,7 @@ class PlaylistReader {
   readonly #options: PlaylistOptions;
   readonly #table: SegmentTableWriter;
   readonly #variables: PlaylistVariables;
-  /** The expanded URL of the wanted variant or rendition. */
-  #wantedUrl: string | null = null;
-  readonly #variants: Variant[] = [];
-  readonly #renditions: Rendition[] = [];
+  readonly #variants: HlsVariants;
   /** End of the last byte range, keyed by reference. */
   readonly #rangeEnds = new Map<string, number>();
   /** Current keys, keyed by KEYFORMAT. They are alternatives for the same segment. */
@@ -114,6 +95,7 @@ class PlaylistReader {
   constructor(options: PlaylistOptions) {
     this.#options = options;
     this.#variables = new PlaylistVariables(options.baseUrl, options.imports ?? []);
+    this.#variants = new HlsVariants(options);
     this.#table = new SegmentTableWriter(options.maxSegments);
     this.#table.setBaseUrl(options.baseUrl);
   }
@@ -150,8 +132,7 @@ class PlaylistReader {
         this.#variant = this.#attributes(value);
         break;
       case '#EXT-X-MEDIA':
-        this.#findWanted(readAttributes(value).get('URI'), this.#attributes(value).get('URI'));
-        this.#rendition(this.#attributes(value));
+        this.#variants.addRendition(this.#attributes(value), readAttributes(value).get('URI'));
         break;
       case '#EXT-X-GAP':
       case '#EXT-X-SKIP':
@@ -180,7 +161,8 @@ class PlaylistReader {
   }
 
   finish(): Playlist {
-    if (this.#variants.length > 0) return this.#bestVariant();
+    if (this.#variants.areListed)
+      return { kind: 'variant', ...this.#variants.best(), variables: this.#variables.all };
     if (!this.#isFinished) throw live();
     if (this.#table.length === 0) throw invalid('sent an empty playlist');
     return { kind: 'segments', table: this.#table.finish() };
@@ -198,8 +180,7 @@ class PlaylistReader {
   /** @param stated the URL before its variables were expanded */
   #url(stated: string, uri: string): void {
     if (this.#variant !== null) {
-      this.#findWanted(stated, uri);
-      this.#addVariant(this.#variant, uri);
+      this.#variants.add(this.#variant, uri, stated);
       this.#variant = null;
       return;
     }
@@ -225,59 +206,6 @@ class PlaylistReader {
       isRounded: this.#isRounded,
       isDiscontinuity: this.#isDiscontinuity,
     });
-  }
-
-  #addVariant(attributes: ReadonlyMap<string, string>, uri: string): void {
-    if (this.#variants.length >= maxVariants) throw invalid('sent a playlist with too many variants');
-    const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
-    this.#variants.push({
-      uri,
-      bandwidth: readWhole(attributes.get('BANDWIDTH') ?? '0'),
-      smallerSide: width && height ? Math.min(width, height) : null,
-      audioGroup: attributes.get('AUDIO') ?? null,
-    });
-  }
-
-  #findWanted(stated: string | undefined, uri: string | undefined): void {
-    const { wanted, baseUrl } = this.#options;
-    if (wanted === undefined || stated === undefined || uri === undefined) return;
-    if (comparable(stated, baseUrl) === comparable(wanted, baseUrl))
-      this.#wantedUrl ??= resolveUrl(uri, baseUrl);
-  }
-
-  #rendition(attributes: ReadonlyMap<string, string>): void {
-    if (attributes.get('TYPE') !== 'AUDIO') return;
-    if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
-    this.#renditions.push({
-      group: attributes.get('GROUP-ID') ?? '',
-      uri: attributes.get('URI') ?? null,
-      isDefault: attributes.get('DEFAULT') === 'YES',
-      describesVideo: attributes.get('CHARACTERISTICS')?.includes('describes-video') === true,
-    });
-  }
-
-  /** The largest variant up to 1080p, with the audio of its group. */
-  #bestVariant(): Playlist {
-    const variables = this.#variables.all;
-    if (this.#options.wanted !== undefined) {
-      if (this.#wantedUrl === null) throw invalid('changed the playlist');
-      return { kind: 'variant', url: this.#wantedUrl, audioUrl: null, variables };
-    }
-    const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
-    const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
-      (a, b) => b.bandwidth - a.bandwidth,
-    );
-    if (best === undefined) throw notJoinable('has no variants');
-    const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
-    const played =
-      group.find(({ isDefault }) => isDefault) ??
-      group.find(({ describesVideo }) => !describesVideo) ??
-      group[0];
-    const audio = played?.uri ?? null;
-    const { baseUrl } = this.#options;
-    const url = resolveUrl(best.uri, baseUrl);
-    const audioUrl = audio === null ? null : resolveUrl(audio, baseUrl);
-    return { kind: 'variant', url, audioUrl: audioUrl === url ? null : audioUrl, variables };
   }
 
   #takeKey(attributes: ReadonlyMap<string, string>): void {
@@ -334,19 +262,10 @@ class PlaylistReader {
   }
 }
 
-/** yt-dlp resolves URLs without the variables' values, and a URL may be none without them. */
-function comparable(url: string, baseUrl: string): string {
-  return URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
-}
-
 /** `9.009,Title`: the seconds before the comma. */
 function readSeconds(value: string): number | null {
   const seconds = Number(/^ ?(\d{1,9}(?:\.\d{1,9})?)/.exec(value)?.[1] ?? NaN);
   return Number.isFinite(seconds) ? seconds : null;
-}
-
-function readWhole(value: string): number {
-  return /^\d{1,15}$/.test(value) ? Number(value) : 0;
 }
 
 function readIv(value: string | undefined): Uint8Array | null {
@@ -354,31 +273,4 @@ function readIv(value: string | undefined): Uint8Array | null {
   const digits = /^0x([0-9a-f]{1,32})$/i.exec(value)?.[1];
   if (digits === undefined) throw invalid('sent a playlist with an invalid IV');
   return Buffer.from(digits.padStart(32, '0'), 'hex');
-}
-
-/**
- * The attributes of a tag, keyed by name and without quotes (RFC 8216, 4.2), in one pass.
- * @param variables to expand in strings and hexadecimal numbers
- * @throws Rejection for an unterminated quote
- */
-function readAttributes(list: string, variables?: PlaylistVariables): ReadonlyMap<string, string> {
-  const attributes = new Map<string, string>();
-  let at = 0;
-  while (at < list.length) {
-    const equals = list.indexOf('=', at);
-    if (equals === -1) break;
-    const name = list.slice(at, equals).trim();
-    const isQuoted = list[equals + 1] === '"';
-    const start = equals + (isQuoted ? 2 : 1);
-    const found = list.indexOf(isQuoted ? '"' : ',', start);
-    if (isQuoted && found === -1) throw invalid('sent a playlist with an unterminated quote');
-    const end = found === -1 ? list.length : found;
-    if (attributes.size >= maxAttributes) throw invalid('sent a playlist with too many attributes');
-    const value = list.slice(start, end).trim();
-    const isExpanded = isQuoted || /^(?:0x|\{\$)/i.test(value);
-    attributes.set(name, isExpanded ? (variables?.expand(value) ?? value) : value);
-    const comma = isQuoted ? list.indexOf(',', end) : end;
-    at = comma === -1 ? list.length : comma + 1;
-  }
-  return attributes;
 }

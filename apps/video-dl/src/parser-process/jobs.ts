@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mediaDefects } from '../formats/probed.js';
 import { maxHeaderBytes } from '../formats/mp4/remux/layout.js';
 import type { Tags } from '../formats/mp4/remux/movie-boxes.js';
-import type { WantedTrack } from '../manifests/dash-segments.js';
+import type { WantedTrack } from '../manifests/dash-representations.js';
 import type { PlaylistOptions } from '../manifests/hls-playlist.js';
 import { maxVariableLength, maxVariableNameLength, maxVariables } from '../manifests/hls-variables.js';
 import { audioFiles } from '../formats/media-head.js';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NetworkLogger } from '@media-services/egress-guard';
 import { DomainError } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
-import type { WantedTrack } from '../manifests/dash-segments.js';
+import type { WantedTrack } from '../manifests/dash-representations.js';
 import type { KeyOverride } from '../manifests/hls-playlist.js';
 
 /** The format and extraction that a source came from, used to find the same source in a newer extraction. */

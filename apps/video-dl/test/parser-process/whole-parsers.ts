@@ -61,7 +61,10 @@ const sampleTables: WholeParser['inputs'] = {
 export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of HLS playlists',
-    files: ['manifests/hls-playlist.ts', 'manifests/hls-variables.ts', 'manifests/segment-table.ts'],
+    files: [
+      ...['manifests/hls-playlist.ts', 'manifests/hls-attributes.ts', 'manifests/hls-variables.ts'],
+      ...['manifests/hls-variants.ts', 'manifests/segment-table.ts'],
+    ],
     parse: (input) => readPlaylist(input.toString(), { baseUrl: base, maxSegments }),
     inputs: {
       'attributes without an end': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A'.repeat(bytes)}\n`),
@@ -78,7 +81,7 @@ export const wholeParsers: readonly WholeParser[] = [
   },
   {
     name: 'a reader of DASH manifests',
-    files: ['manifests/dash-manifest.ts', 'manifests/dash-segments.ts'],
+    files: ['manifests/dash-manifest.ts', 'manifests/dash-representations.ts', 'manifests/dash-segments.ts'],
     parse: (input) =>
       dashTracks(readManifest(input.toString(), 100_000), { url: base, wanted: null, maxSegments }),
     inputs: {

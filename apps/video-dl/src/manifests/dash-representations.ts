@@ -1,0 +1,158 @@
+import { childrenOf, type ManifestElement } from './dash-manifest.js';
+import { notJoinable, protectedByDrm } from '../formats/rejection.js';
+import { resolveUrl } from './segment-table.js';
+
+/** The Representation that the extractor chose. */
+export interface WantedTrack {
+  /** yt-dlp's format id: the Representation's id, possibly with a name before it and a number after it. */
+  readonly formatId: string;
+  readonly kind: 'video' | 'audio' | null;
+  /** Bits per second. */
+  readonly bandwidth: number | null;
+}
+
+export interface Representation {
+  readonly kind: 'video' | 'audio' | 'other';
+  readonly id: string;
+  readonly bandwidth: number;
+  readonly smallerSide: number | null;
+  readonly baseUrl: string;
+  /** Period, AdaptationSet, Representation: an inner level overrides the outer ones. */
+  readonly levels: readonly ManifestElement[];
+  readonly isProtected: boolean;
+}
+
+export interface Period {
+  /** Null if not stated. */
+  readonly seconds: number | null;
+  readonly representations: readonly Representation[];
+}
+
+/**
+ * The wanted track, or else the best video and the best audio without protection.
+ * @throws Rejection if there is none
+ */
+export function choose(periods: readonly Period[], wanted: WantedTrack | null): Representation[] {
+  const all = periods.flatMap(({ representations }) => representations);
+  const named = wanted === null ? undefined : representationNamed(all, wanted);
+  if (named?.isProtected === true) throw protectedByDrm();
+  if (named !== undefined) return [named];
+  const [first] = periods;
+  const offered = first?.representations ?? [];
+  const clear = offered.filter(({ isProtected }) => !isProtected);
+  const chosen = [best(clear, 'video'), best(clear, 'audio')].flatMap((found) => found ?? []);
+  if (chosen.length > 0) return chosen;
+  throw offered.length > 0 ? protectedByDrm() : notJoinable('has neither audio nor video in its manifest');
+}
+
+/**
+ * The Representation for a format of yt-dlp. Several ids may be a suffix of the format id (`1` and
+ * `a-1` in `dash-a-1`), and two periods may use one id for different things. So the kind must match,
+ * then the longest id wins, then the closest bandwidth.
+ */
+function representationNamed(
+  all: readonly Representation[],
+  { formatId, kind, bandwidth }: WantedTrack,
+): Representation | undefined {
+  // yt-dlp numbers formats with the same id.
+  const names = [formatId, formatId.replace(/-\d{1,3}$/, '')];
+  const matching = all.filter(
+    (each) =>
+      each.kind !== 'other' &&
+      (kind === null || each.kind === kind) &&
+      each.id !== '' &&
+      names.some((name) => name === each.id || name.endsWith(`-${each.id}`)),
+  );
+  const distance = (each: Representation) => (bandwidth === null ? 0 : Math.abs(each.bandwidth - bandwidth));
+  return matching.toSorted((a, b) => b.id.length - a.id.length || distance(a) - distance(b))[0];
+}
+
+/** The track's equivalent in another period: same kind and id, or else the most similar one of its kind. */
+export function counterpart(track: Representation, { representations }: Period): Representation {
+  const ofKind = representations.filter(({ kind }) => kind === track.kind);
+  const clear = ofKind.filter(({ isProtected }) => !isProtected);
+  const difference = (each: Representation): number =>
+    each.id === track.id && each.id !== ''
+      ? -1
+      : Math.abs((each.smallerSide ?? 0) - (track.smallerSide ?? 0)) * 1e9 +
+        Math.abs(each.bandwidth - track.bandwidth);
+  const [closest] = (clear.length > 0 ? clear : ofKind).toSorted((a, b) => difference(a) - difference(b));
+  if (closest === undefined) throw notJoinable('lacks a track in one of its periods');
+  if (closest.isProtected) throw protectedByDrm();
+  return closest;
+}
+
+export function periodsOf(mpd: ManifestElement, manifestUrl: string): Period[] {
+  const total = readDuration(mpd.attributes['mediaPresentationDuration']);
+  const elements = childrenOf(mpd, 'Period');
+  const baseUrl = baseUrlOf(mpd, resolveUrl('', manifestUrl));
+  // Without a start, a period begins where the one before it ends (5.3.2.1).
+  let previousEnd: number | null = 0;
+  const periods = elements.map((period, index) => {
+    const start = readDuration(period.attributes['start']) ?? previousEnd;
+    const next = elements[index + 1];
+    const end = next === undefined ? total : readDuration(next.attributes['start']);
+    const between = end === null || start === null ? null : end - start;
+    const seconds = readDuration(period.attributes['duration']) ?? between;
+    previousEnd = start === null || seconds === null ? null : start + seconds;
+    return {
+      seconds,
+      representations: representationsOf(period, baseUrlOf(period, baseUrl)),
+    };
+  });
+  // An empty period marks the end of a former live stream, or the place of an ad.
+  return periods.filter(({ representations }) => representations.length > 0);
+}
+
+function representationsOf(period: ManifestElement, periodBase: string): Representation[] {
+  return childrenOf(period, 'AdaptationSet').flatMap((set) => {
+    const setBase = baseUrlOf(set, periodBase);
+    return childrenOf(set, 'Representation').map((representation) => {
+      const own = representation.attributes;
+      const of = (name: string) => own[name] ?? set.attributes[name];
+      const [width, height] = [Number(of('width')), Number(of('height'))];
+      const levels = [period, set, representation];
+      return {
+        kind: kindOf(of('contentType'), of('mimeType'), of('width')),
+        id: own['id'] ?? '',
+        bandwidth: Number(of('bandwidth')) || 0,
+        smallerSide: width > 0 && height > 0 ? Math.min(width, height) : null,
+        baseUrl: baseUrlOf(representation, setBase),
+        levels,
+        isProtected: levels.some((level) => childrenOf(level, 'ContentProtection').length > 0),
+      };
+    });
+  });
+}
+
+function kindOf(
+  contentType: string | undefined,
+  mimeType: string | undefined,
+  width: string | undefined,
+): Representation['kind'] {
+  const type = contentType ?? mimeType?.split('/', 1)[0];
+  if (type === 'video' || type === 'audio') return type;
+  return type === undefined && width !== undefined ? 'video' : 'other';
+}
+
+function best(all: readonly Representation[], kind: 'video' | 'audio'): Representation | undefined {
+  const ofKind = all.filter((representation) => representation.kind === kind);
+  const fitting = ofKind.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
+  return (fitting.length > 0 ? fitting : ofKind).toSorted((a, b) => b.bandwidth - a.bandwidth)[0];
+}
+
+function baseUrlOf(element: ManifestElement, outer: string): string {
+  const text = element.children.find(({ name }) => name === 'BaseURL')?.text.trim();
+  return text === undefined || text === '' ? outer : resolveUrl(text, outer);
+}
+
+/** Seconds of an `xs:duration` such as `PT1H2M3.5S`; null for years and months, whose lengths vary. */
+export function readDuration(duration: string | undefined): number | null {
+  if (duration === undefined || duration.length > 64) return null;
+  const match = /^P(?:0+Y)?(?:0+M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(
+    duration,
+  );
+  if (!match) return null;
+  const [, days = 0, hours = 0, minutes = 0, rest = 0] = match.map((value) => Number(value || 0));
+  return ((days * 24 + hours) * 60 + minutes) * 60 + rest;
+}

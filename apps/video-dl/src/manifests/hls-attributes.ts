@@ -1,0 +1,35 @@
+import { invalid } from '../formats/rejection.js';
+import type { PlaylistVariables } from './hls-variables.js';
+
+export const maxAttributes = 64;
+
+/**
+ * The attributes of a tag, keyed by name and without quotes (RFC 8216, 4.2), in one pass.
+ * @param variables to expand in strings and hexadecimal numbers
+ * @throws Rejection for an unterminated quote
+ */
+export function readAttributes(list: string, variables?: PlaylistVariables): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>();
+  let at = 0;
+  while (at < list.length) {
+    const equals = list.indexOf('=', at);
+    if (equals === -1) break;
+    const name = list.slice(at, equals).trim();
+    const isQuoted = list[equals + 1] === '"';
+    const start = equals + (isQuoted ? 2 : 1);
+    const found = list.indexOf(isQuoted ? '"' : ',', start);
+    if (isQuoted && found === -1) throw invalid('sent a playlist with an unterminated quote');
+    const end = found === -1 ? list.length : found;
+    if (attributes.size >= maxAttributes) throw invalid('sent a playlist with too many attributes');
+    const value = list.slice(start, end).trim();
+    const isExpanded = isQuoted || /^(?:0x|\{\$)/i.test(value);
+    attributes.set(name, isExpanded ? (variables?.expand(value) ?? value) : value);
+    const comma = isQuoted ? list.indexOf(',', end) : end;
+    at = comma === -1 ? list.length : comma + 1;
+  }
+  return attributes;
+}
+
+export function readWhole(value: string): number {
+  return /^\d{1,15}$/.test(value) ? Number(value) : 0;
+}

@@ -1,0 +1,102 @@
+import { invalid, notJoinable } from '../formats/rejection.js';
+import { readWhole } from './hls-attributes.js';
+import { resolveUrl } from './segment-table.js';
+
+interface Variant {
+  readonly uri: string;
+  /** Bits per second. */
+  readonly bandwidth: number;
+  /** Pixels of the smaller side; null if not stated. */
+  readonly smallerSide: number | null;
+  readonly audioGroup: string | null;
+}
+
+interface Rendition {
+  readonly group: string;
+  readonly uri: string | null;
+  readonly isDefault: boolean;
+  readonly describesVideo: boolean;
+}
+
+const maxVariants = 200;
+
+interface Options {
+  readonly baseUrl: string;
+  readonly wanted?: string | undefined;
+}
+
+/** The variants and renditions of a master playlist. */
+export class HlsVariants {
+  readonly #options: Options;
+  /** The expanded URL of the wanted variant or rendition. */
+  #wantedUrl: string | null = null;
+  readonly #variants: Variant[] = [];
+  readonly #renditions: Rendition[] = [];
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get areListed(): boolean {
+    return this.#variants.length > 0;
+  }
+
+  /** @param stated the URL before its variables were expanded */
+  add(attributes: ReadonlyMap<string, string>, uri: string, stated: string): void {
+    this.#findWanted(stated, uri);
+    if (this.#variants.length >= maxVariants) throw invalid('sent a playlist with too many variants');
+    const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
+    this.#variants.push({
+      uri,
+      bandwidth: readWhole(attributes.get('BANDWIDTH') ?? '0'),
+      smallerSide: width && height ? Math.min(width, height) : null,
+      audioGroup: attributes.get('AUDIO') ?? null,
+    });
+  }
+
+  addRendition(attributes: ReadonlyMap<string, string>, stated: string | undefined): void {
+    this.#findWanted(stated, attributes.get('URI'));
+    if (attributes.get('TYPE') !== 'AUDIO') return;
+    if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
+    this.#renditions.push({
+      group: attributes.get('GROUP-ID') ?? '',
+      uri: attributes.get('URI') ?? null,
+      isDefault: attributes.get('DEFAULT') === 'YES',
+      describesVideo: attributes.get('CHARACTERISTICS')?.includes('describes-video') === true,
+    });
+  }
+
+  /** The wanted variant, or else the largest up to 1080p with the audio of its group. @throws Rejection */
+  best(): { url: string; audioUrl: string | null } {
+    const { baseUrl, wanted } = this.#options;
+    if (wanted !== undefined) {
+      if (this.#wantedUrl === null) throw invalid('changed the playlist');
+      return { url: this.#wantedUrl, audioUrl: null };
+    }
+    const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
+    const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
+      (a, b) => b.bandwidth - a.bandwidth,
+    );
+    if (best === undefined) throw notJoinable('has no variants');
+    const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
+    const played =
+      group.find(({ isDefault }) => isDefault) ??
+      group.find(({ describesVideo }) => !describesVideo) ??
+      group[0];
+    const url = resolveUrl(best.uri, baseUrl);
+    const audioUrl = played?.uri == null ? null : resolveUrl(played.uri, baseUrl);
+    return { url, audioUrl: audioUrl === url ? null : audioUrl };
+  }
+
+  #findWanted(stated: string | undefined, uri: string | undefined): void {
+    const { wanted, baseUrl } = this.#options;
+    if (wanted === undefined || stated === undefined || uri === undefined) return;
+    if (comparable(stated, baseUrl) === comparable(wanted, baseUrl))
+      this.#wantedUrl ??= resolveUrl(uri, baseUrl);
+  }
+}
+
+/** yt-dlp resolves URLs without the variables' values, and a URL may be none without them. */
+function comparable(url: string, baseUrl: string): string {
+  return URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
+}
