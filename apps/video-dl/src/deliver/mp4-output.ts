@@ -36,7 +36,7 @@ export class Mp4Output implements StreamOutput {
       seconds: audioStart.seconds + analysisMarginSeconds,
     };
     return mp4Arguments(
-      inputs.map((input) => ({ ...input, analysis })),
+      inputs.map((input) => ({ ...input, analysis: analysis ?? input.analysis })),
       tracks,
       { title, artist, comment },
       this.#tools,

@@ -23,7 +23,7 @@ export interface FfmpegInput {
   offsetSeconds?: number | null;
   /** For a clip of a seekable input: how many seconds before the clip to start reading. Null means from the beginning. */
   prerollSeconds?: number | null;
-  /** How far to look for tracks, if farther than usual. */
+  /** How far to look for tracks, if not as far as usual. */
   analysis?: { readonly bytes: number; readonly seconds: number } | undefined;
 }
 
@@ -115,6 +115,12 @@ export function inputOptions(protocols = 'http,tcp'): string[] {
   ];
 }
 
+/** How far to look for tracks. */
+export function analysisOptions(analysis: FfmpegInput['analysis']): string[] {
+  if (analysis === undefined) return [];
+  return ['-probesize', String(analysis.bytes), '-analyzeduration', `${Math.ceil(analysis.seconds)}M`];
+}
+
 /** Inputs whose start times differ by more don't share a clock. */
 const maxDelaySeconds = 5;
 
@@ -134,9 +140,7 @@ function inputCall(
     ...(hasTransportVideo && !decodesVideo ? keyFramesOnly : []),
     ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
     ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),
-    ...(analysis === undefined
-      ? []
-      : ['-probesize', String(analysis.bytes), '-analyzeduration', `${Math.ceil(analysis.seconds)}M`]),
+    ...analysisOptions(analysis),
     ...['-i', url],
   ];
 }

@@ -1,6 +1,6 @@
 import type { ChildGroup } from '@media-services/processes';
 import type { Probe } from '../formats/probed.js';
-import { inputOptions } from './arguments.js';
+import { analysisOptions, inputOptions, type FfmpegInput } from './arguments.js';
 import type { Parse } from '../parser-process/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
@@ -22,6 +22,8 @@ export interface ProbeOptions {
   /** Parses ffprobe's report. */
   parse: Parse;
   maxMs: number;
+  /** How far to look for tracks, if not as far as usual. */
+  analysis?: FfmpegInput['analysis'];
   /** Environment of the relay session that the URL belongs to. */
   environment?: Readonly<Record<string, string>>;
 }
@@ -33,7 +35,7 @@ export interface ProbeOptions {
 export async function probe(
   tools: MediaTools,
   input: string | Uint8Array,
-  { signal, parse, maxMs, environment }: ProbeOptions,
+  { signal, parse, maxMs, analysis, environment }: ProbeOptions,
 ): Promise<Probe> {
   const deadline = AbortSignal.timeout(maxMs);
   const isUrl = typeof input === 'string';
@@ -43,7 +45,7 @@ export async function probe(
     args: [
       ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
       // No codec list: ffprobe opens every decoder, including those of subtitles and covers.
-      ...['-threads', '1', ...from],
+      ...['-threads', '1', ...analysisOptions(analysis), ...from],
     ],
     signal: AbortSignal.any([signal, deadline]),
     environment,

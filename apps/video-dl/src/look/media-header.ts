@@ -99,9 +99,9 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       }
       const inputs = await session.add(source);
       const probes = await Promise.all(
-        inputs.map(async ({ url, isJoined, statedSeconds }) => {
+        inputs.map(async ({ url, analysis, isJoined, statedSeconds }) => {
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
-          const found = await probe(tools, url, { signal, parse, maxMs: restMs, environment });
+          const found = await probe(tools, url, { signal, parse, maxMs: restMs, analysis, environment });
           // Joined segments have only the header of the first segment.
           return isJoined
             ? { ...found, durationSeconds: statedSeconds, isExact: true }

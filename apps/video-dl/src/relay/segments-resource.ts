@@ -15,6 +15,12 @@ export interface TimeSpan {
   readonly endSeconds: number | null;
 }
 
+/** How far ffmpeg looks for tracks before its first output. */
+export interface Analysis {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
 /** Players and packagers round times to this. */
 const roundingSeconds = 0.001;
 /** How far audio may lag behind the video of the same segment. */
@@ -22,6 +28,8 @@ const audioLagSeconds = 0.1;
 /** Enough for a keyframe and everything up to the first audio. */
 const maxClipBeginningBytes = 2 * 1024 ** 2;
 const maxBeginningBytes = 64 * 1024;
+/** The tracks of a transport stream begin at different places. */
+const maxTransportBytes = 1024 ** 2;
 
 /** Segments, all or some of them, served as one byte stream. */
 export class SegmentsResource implements Resource {
@@ -66,6 +74,11 @@ export class SegmentsResource implements Resource {
 
   get hasTransportVideo(): boolean {
     return this.#current?.hasTransportVideo === true;
+  }
+
+  /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
+  get analysis(): Analysis | undefined {
+    return this.#current?.analysis;
   }
 
   /** Total duration stated by the list, in seconds; null if it states none. */
@@ -205,6 +218,7 @@ class JoinedSegments {
   readonly #readsAudioOnly: boolean;
   #end: number;
   hasEnded = false;
+  analysis: Analysis | undefined;
   statedSeconds: number | null = null;
 
   constructor(
@@ -258,11 +272,12 @@ class JoinedSegments {
   /** Reads up to the first media; if `maxBytes` exceeds the default, up to the first media of each track. */
   async begin(maxBytes: number): Promise<void> {
     if (this.#beginning !== null) return;
-    const needsAllTracks = maxBytes > maxBeginningBytes;
-    const isKnown = () => (needsAllTracks ? this.firstTimes.areAllKnown : this.startSeconds !== null);
+    const needsAllTracks = () => maxBytes > maxBeginningBytes || this.hasTransportVideo;
+    const isKnown = () => (needsAllTracks() ? this.firstTimes.areAllKnown : this.startSeconds !== null);
+    const limit = () => (this.hasTransportVideo ? Math.max(maxBytes, maxTransportBytes) : maxBytes);
     const parts: Buffer[] = [];
     let bytes = 0;
-    while (!isKnown() && bytes < maxBytes) {
+    while (!isKnown() && bytes < limit()) {
       const next = await this.#chunks.next();
       if (next.done) {
         this.hasEnded = true;
@@ -272,6 +287,7 @@ class JoinedSegments {
       bytes += next.value.length;
     }
     this.#beginning = Buffer.concat(parts);
+    if (this.hasTransportVideo) this.analysis = shortAnalysis(this.firstTimes, this.#beginning);
   }
 
   /** Abandons the pass. */
@@ -377,6 +393,21 @@ class JoinedSegments {
     return opening;
   }
 }
+
+/**
+ * How far ffmpeg has to look in a transport stream that shows all its tracks at its beginning. Others could still
+ * come, so ffmpeg would read 5 s or 5 MB before its first output.
+ */
+function shortAnalysis({ video, audio, areAllKnown }: FirstTimes, beginning: Buffer): Analysis | undefined {
+  if (!areAllKnown || !keyFrames.some((start) => beginning.includes(start))) return undefined;
+  const delaySeconds = video === null || audio === null ? 0 : Math.abs(video - audio);
+  return { bytes: Math.max(1_000_000, beginning.length + 256 * 1024), seconds: 1 + delaySeconds };
+}
+
+/** The beginnings of key frames of H.264, with any importance, and of HEVC: a start code and the type. */
+const keyFrames = ['00000165', '00000145', '00000125', '0000012601', '0000012801', '0000012a01'].map(
+  (start) => Buffer.from(start, 'hex'),
+);
 
 function isNotFound(error: unknown): boolean {
   return error instanceof TransferFault && error.failure.code === 'video_not_found';

@@ -9,7 +9,7 @@ import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type RelayContext, type Resource } from './resource.js';
-import { SegmentsResource, type TimeSpan } from './segments-resource.js';
+import { SegmentsResource, type Analysis, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
 /** Host name in the input URLs. It exists only for the relay, which is ffmpeg's proxy. */
@@ -24,6 +24,8 @@ export interface RelayInput {
   readonly isJoined: boolean;
   /** A joined MPEG transport stream with video. */
   readonly hasTransportVideo: boolean;
+  /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
+  readonly analysis: Analysis | undefined;
   /** The first presentation time on the source's clock, in seconds; null if it has none. */
   readonly startSeconds: number | null;
   /** Seconds of audio before time zero, which players skip. */
@@ -221,6 +223,7 @@ export class ServedSession implements RelaySession {
       carries,
       isJoined: true,
       hasTransportVideo: resource.hasTransportVideo,
+      analysis: resource.analysis,
       startSeconds: resource.startSeconds,
       hiddenSeconds: resource.hiddenSeconds,
       offsetSeconds: resource.offsetSeconds,
@@ -277,6 +280,7 @@ const unknownInput = {
   carries: 'all',
   isJoined: false,
   hasTransportVideo: false,
+  analysis: undefined,
   startSeconds: null,
   hiddenSeconds: 0,
   offsetSeconds: null,

@@ -233,7 +233,9 @@ class SessionStandIn implements RelaySession {
       changes: {},
       readAhead: () => undefined,
     };
-    return Promise.resolve([{ url, carries: 'all', isJoined: false, hasTransportVideo: false, ...unknown }]);
+    return Promise.resolve([
+      { url, carries: 'all', isJoined: false, hasTransportVideo: false, analysis: undefined, ...unknown },
+    ]);
   }
 
   addOpened(): RelayInput {
