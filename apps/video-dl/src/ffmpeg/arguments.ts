@@ -51,6 +51,9 @@ export interface TrackPlan {
     | (Track & {
         action: 'transcode';
         maxShortSide: number;
+        /** Size of the output; null if only ffmpeg can tell. */
+        width?: number | null;
+        height?: number | null;
         fps?: number | null;
         /** Of a source with a high dynamic range, which 8 bits can't show. */
         hdr?: 'pq' | 'hlg' | undefined;
@@ -429,7 +432,7 @@ function videoOptions(
   if (video.action === 'transcode') {
     const times = cut === null ? [nearStart] : videoClip(cut);
     const tones = video.hdr === undefined || tools.hasZscale !== true ? [] : toneMapping(video.hdr);
-    const filters = [...times, scaleInto(video.maxShortSide), ...tones, 'format=yuv420p'];
+    const filters = [...times, ...sizeFilters(video), ...tones, 'format=yuv420p'];
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
       ...['-vf', filters.join(',')],
@@ -462,6 +465,26 @@ function isBefore51(tools: CallOptions): boolean {
 function versionOf({ version = '9' }: CallOptions): readonly [number, number] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return [major, minor];
+}
+
+type EncodedVideo = Extract<NonNullable<TrackPlan['video']>, { action: 'transcode' }>;
+
+/** A phone that is turned while it records in one of these changes the size of its frames, without saying so before. */
+const mayTurn = /^vp[89]/u;
+
+function sizeFilters({ codec, maxShortSide, width, height }: EncodedVideo): string[] {
+  const isKnown = width != null && height != null;
+  return isKnown && mayTurn.test(codec) ? fitInto(width, height) : [scaleInto(maxShortSide)];
+}
+
+/** Scales frames to a size, or into it where their shape differs by more than rounding does. */
+function fitInto(width: number, height: number): string[] {
+  const isSameShape = `lt(abs(iw*${height}/(ih*${width})-1),0.03)`;
+  const fitted = (side: string): string => `trunc(${side}*min(${width}/iw,${height}/ih)/2)*2`;
+  return [
+    `scale='if(${isSameShape},${width},${fitted('iw')})':'if(${isSameShape},${height},${fitted('ih')})'`,
+    `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2`,
+  ];
 }
 
 /** H.264 players need 4:2:0, which needs even sizes. -2 derives an even size from the aspect ratio. */
