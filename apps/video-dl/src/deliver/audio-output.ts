@@ -38,8 +38,10 @@ export class CopiedAudioOutput implements StreamOutput {
     return this.#container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
   }
 
-  ffmpegArguments([input]: readonly RelayInput[]): string[] {
-    const { audio, title, uploader: artist, webpageUrl: comment } = this.#plan;
+  ffmpegArguments(
+    [input]: readonly RelayInput[],
+    { audio, title, uploader: artist, webpageUrl: comment }: Plan,
+  ): string[] {
     if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
     const metadata = { title, artist, comment };
     return copiedAudioArguments(

@@ -42,8 +42,8 @@ export class Mp3Output implements StreamOutput {
     return makeTag(this.#plan, await this.#cover, seconds).length;
   }
 
-  ffmpegArguments(inputs: readonly RelayInput[]): string[] {
-    return argumentsFor(this.#plan, inputs, this.#tools);
+  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
+    return argumentsFor(plan, inputs, this.#tools);
   }
 
   begin(expected: Expectation): Promise<OutputRun> {
@@ -139,8 +139,8 @@ export class ExactMp3Output implements StreamOutput {
     return Promise.resolve(this.#exact.tag.length);
   }
 
-  ffmpegArguments(inputs: readonly RelayInput[]): string[] {
-    return argumentsFor(this.#plan, inputs, this.#tools, this.#exact.trim);
+  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
+    return argumentsFor(plan, inputs, this.#tools, this.#exact.trim);
   }
 
   begin(expected: Expectation): Promise<OutputRun> {

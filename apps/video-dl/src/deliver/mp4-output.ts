@@ -27,9 +27,9 @@ export class Mp4Output implements StreamOutput {
     return Promise.resolve(0);
   }
 
-  ffmpegArguments(inputs: readonly RelayInput[]): string[] {
-    const { title, uploader: artist, webpageUrl: comment } = this.#plan;
-    const { video, audio, audioStart, expected } = this.#plan;
+  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
+    const { title, uploader: artist, webpageUrl: comment } = plan;
+    const { video, audio, audioStart, expected } = plan;
     const tracks = { video, audio, clip: expected.clip };
     const analysis = audioStart && {
       bytes: audioStart.at + analysisMarginBytes,
@@ -58,7 +58,7 @@ export class Mp4Run implements OutputRun {
   }
 
   get hasMedia(): boolean {
-    return this.#mp4.progress.some(({ samples }) => samples > 0);
+    return this.#mp4.hasMedia;
   }
 
   get isWhole(): boolean {

@@ -1,3 +1,4 @@
+import type { Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import type { KnownFile, StreamFormat } from './response.js';
@@ -18,7 +19,7 @@ export interface StreamOutput {
   readonly file: ExactFile | null;
   /** Bytes before the media that the plan's estimate doesn't include. */
   headerBytes(): Promise<number>;
-  ffmpegArguments(inputs: readonly RelayInput[]): string[];
+  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[];
   /** ffmpeg is starting meanwhile, so this may wait for a cover. */
   begin(expected: Expectation): Promise<OutputRun>;
 }

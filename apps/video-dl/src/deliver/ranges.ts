@@ -12,7 +12,7 @@ export type Selection =
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
   | { readonly kind: 'unsatisfiable' };
 
-const whole: Selection = { kind: 'whole' };
+export const whole: Selection = { kind: 'whole' };
 
 /**
  * The bytes of a file that a request gets. Multiple ranges, unknown units and invalid
@@ -23,7 +23,7 @@ const whole: Selection = { kind: 'whole' };
  */
 export function selectRange(
   { range, ifRange }: RangeHeaders,
-  { totalBytes, etag }: { totalBytes: number; etag: string | null },
+  { totalBytes, etag }: VersionedFile,
 ): Selection {
   if (ifRange !== undefined && (etag === null || ifRange.trim() !== etag)) return whole;
   const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range ?? '') ?? [];
@@ -55,6 +55,16 @@ export class SentVersions {
     return this.#versions.get(keyOf(request)) === version;
   }
 
+  /** The bytes that a request gets; all of them if its client may hold the beginning of another version. */
+  select(request: SentTo & RangeHeaders, file: VersionedFile): Selection {
+    const selection = selectRange(request, file);
+    const isRest = selection.kind === 'part' && selection.start > 0;
+    // Another replica may have sent the beginning, from another version of the file.
+    if (isRest && request.ifRange === undefined && !this.holds(request, versionOf(file))) return whole;
+    this.remember(request, versionOf(file));
+    return selection;
+  }
+
   remember(request: SentTo, version: string): void {
     const key = keyOf(request);
     const sent = this.#versions.get(key);
@@ -63,6 +73,15 @@ export class SentVersions {
     const [oldest] = this.#versions.keys();
     if (this.#versions.size > maxRemembered && oldest !== undefined) this.#versions.delete(oldest);
   }
+}
+
+interface VersionedFile {
+  readonly totalBytes: number;
+  readonly etag: string | null;
+}
+
+export function versionOf({ etag, totalBytes }: VersionedFile): string {
+  return etag ?? String(totalBytes);
 }
 
 interface SentTo {

@@ -1,47 +1,30 @@
 import type { ServerResponse } from 'node:http';
-import { isDeepStrictEqual } from 'node:util';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
-import type { Cover } from '../formats/cover.js';
 import type { ExtractionService } from '../extract/service.js';
-import { type Facts, factsFrom, Looker, type LookOptions } from '../look/look.js';
-import { openOneShot, type OpenedFile } from '../look/one-shot.js';
-import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import type { Extraction } from '../extract/types.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
-import { notCopyable, planTarget, tooLarge, type Plan, type PlanSettings } from '../plan/plan.js';
-import { withFacts } from '../plan/with-facts.js';
-import { withRemedy, type Remedy } from '../plan/remedy.js';
-import type { ParserPool } from '../parser-process/parser-pool.js';
-import type { MediaRelay } from '../relay/media-relay.js';
+import { type Page, UnexpectedMediaError } from '../look/learnt.js';
+import type { LookOptions } from '../look/look.js';
+import { openOneShot, type OpenedFile } from '../look/one-shot.js';
+import { tooLarge, type Plan } from '../plan/plan.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
-import type { Upstream } from '../upstream/upstream.js';
-import { CopiedAudioOutput } from './audio-output.js';
+import type { StreamLimits } from '../capacity.js';
+import { hasCurrentVersion, sendNotModified } from './conditions.js';
+import { convert } from './convert.js';
 import { fetchCover } from './fetch-cover.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
-import type { StreamLimits } from '../capacity.js';
-import { makeStream, WrongPlanError, type StreamToMake } from './make-stream.js';
-import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
-import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
-import { Mp4Output } from './mp4-output.js';
-import type { StreamOutput } from './output.js';
-import { RemuxedFiles, type RemuxedFile } from './remuxed-files.js';
-import { hasCurrentVersion, sendNotModified } from './conditions.js';
-import { selectRange, SentVersions, type Selection } from './ranges.js';
+import { outputFor } from './outputs.js';
+import { passOn } from './pass-on.js';
+import { SentVersions, versionOf, whole, type Selection } from './ranges.js';
+import { remux } from './remux.js';
 import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
-import { sendFile } from './send-file.js';
-import { sendRemuxed, WrongIndexError } from './send-remuxed.js';
-import { siteFileOf, type SiteFile } from './site-file.js';
+import type { SiteFile } from './site-file.js';
+import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
+import { type Way, Ways, type WaysOptions, type Wish } from './ways.js';
 
-export interface StreamingOptions {
+export interface StreamingOptions extends WaysOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
-  relay: Pick<MediaRelay, 'open'>;
-  upstream: Upstream;
-  heads: SourceHeads;
-  parsers: Pick<ParserPool, 'forClient'>;
-  tools: MediaTools;
-  planSettings: PlanSettings;
   limits: StreamLimits;
   metrics: Metrics;
   logger: Logger;
@@ -49,17 +32,6 @@ export interface StreamingOptions {
 
 /** The fields of a request that identify the video. */
 type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
-
-/** What a plan is made from. */
-type Wish = Pick<StreamRequest, 'target' | 'clip'> & { readonly extraction: Extraction };
-
-/** A final plan, and how it is delivered. */
-type Way =
-  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
-  | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
-  | { readonly kind: 'convert'; readonly plan: Plan }
-  /** From a single response, which is still to be looked at. */
-  | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
 /** What `/api/info` says about a stream whose size is known. */
 export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
@@ -74,17 +46,11 @@ export interface Prospect {
   readonly file: StatedFile | null;
 }
 
-const whole: Selection = { kind: 'whole' };
-
 /** How long `/api/info` waits for the header of a file. */
 const maxInspectMs = 5_000;
 
-function versionOf({ etag, totalBytes }: KnownFile): string {
-  return etag ?? String(totalBytes);
-}
-
 /** Sends a 304 if the client has this version. @throws DomainError `precondition_failed` */
-function isAnswered({ request, response }: StreamJob, file: KnownFile | null): boolean {
+function isAnswered(request: StreamRequest, response: ServerResponse, file: KnownFile | null): boolean {
   const etag = file?.etag ?? null;
   if (!hasCurrentVersion(request, etag)) return false;
   sendNotModified(response, String(etag));
@@ -102,14 +68,9 @@ export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;
   readonly #metrics: StreamMetrics;
-  readonly #looker: Looker;
-  readonly #remuxedFiles: RemuxedFiles;
+  readonly #ways: Ways;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
-  /** Files that state a wrong audio length. Their MP3 is sent without a stated length next time. */
-  readonly #filesWithWrongLength = new WeakSet<MediaSource>();
-  /** What streams of a source have shown about the plan that it needs. */
-  readonly #remedies = new WeakMap<MediaSource, readonly Remedy[]>();
   readonly #active = new Map<StreamJob, Promise<void>>();
 
   constructor(options: StreamingOptions) {
@@ -118,8 +79,7 @@ export class StreamingService implements AsyncDisposable {
     this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
     this.#metrics = streamMetrics(options.metrics, this.#slots);
     this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
-    this.#looker = new Looker(options);
-    this.#remuxedFiles = new RemuxedFiles(options.upstream, options.heads, options.parsers);
+    this.#ways = new Ways(options);
   }
 
   /**
@@ -143,15 +103,12 @@ export class StreamingService implements AsyncDisposable {
       ...{ signal: context.signal, renew: this.#renewal(request), client: request.client },
       depth: 'all',
     } as const;
-    const way = await this.#decide({ ...request, extraction }, options);
+    const way = await this.#ways.decide({ ...request, extraction }, options);
     const { plan } = way;
     if (way.kind === 'pass on') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
     if (way.kind === 'remux') return { plan, format: formats.mp4, file: way.file, headerBytes: 0 };
-    const output = await this.#outputFor(
-      plan,
-      fetchCover(plan, { ...this.#options, ...options, logger: context.logger }),
-      options,
-    );
+    const cover = fetchCover(plan, { ...this.#options, ...options, logger: context.logger });
+    const output = await outputFor(plan, { ...this.#options, ...options, cover });
     const headerBytes = await output.headerBytes();
     return { plan, format: output.format, file: output.file, headerBytes };
   }
@@ -162,21 +119,22 @@ export class StreamingService implements AsyncDisposable {
    *
    * @throws DomainError if the page has nothing for the target; the signal's reason
    */
-  async prospect(wish: Wish, page: PageRequest, signal: AbortSignal): Promise<Prospect> {
+  async prospect(wished: Omit<Wish, keyof Page>, page: PageRequest, signal: AbortSignal): Promise<Prospect> {
+    const wish = { ...wished, ...page };
     const limited = AbortSignal.any([signal, AbortSignal.timeout(maxInspectMs)]);
     const options = {
       ...{ signal: limited, renew: this.#renewal(page), client: page.client },
       depth: 'one-file',
     } as const;
-    const ifReadable = async <Result>(reading: Promise<Result>, otherwise: Result): Promise<Result> =>
-      reading.catch((error: unknown) => {
-        signal.throwIfAborted();
-        if (error instanceof DomainError || limited.aborted) return otherwise;
-        throw error;
-      });
-    const facts = await ifReadable<Facts>(this.#looker.look(this.#plan(wish), options), new Map());
-    const plan = this.#plan(wish, facts);
-    const way = await ifReadable<Way>(this.#wayOf(plan, facts, options), { kind: 'convert', plan });
+    const { looker } = this.#ways;
+    const draft = this.#ways.plan(wish);
+    const looked = await looker.look(wish, draft, options).catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (error instanceof DomainError || limited.aborted) return looker.know(wish, draft);
+      throw error;
+    });
+    const way = this.#ways.find(wish, looked, options);
+    const { plan } = way;
     if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
     const isSiteFile = way.kind === 'pass on';
     const format = isSiteFile ? way.file.format : formats.mp4;
@@ -195,7 +153,7 @@ export class StreamingService implements AsyncDisposable {
     const extraction = await this.#extract(request, context);
     const wish = { ...request, extraction };
     // Fail before waiting for a slot.
-    const { inputs } = this.#plan(wish);
+    const { inputs } = this.#ways.plan(wish);
     const { limits, relay } = this.#options;
     using job = new StreamJob({
       request,
@@ -227,28 +185,6 @@ export class StreamingService implements AsyncDisposable {
     );
   }
 
-  /** @param facts absent to take the page's word */
-  #plan({ extraction, target, clip }: Wish, facts: Facts = new Map()): Plan {
-    return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip);
-  }
-
-  /** Looks at the sources of a stream, then plans it. */
-  async #decide(wish: Wish, options: LookOptions): Promise<Way> {
-    const facts = await this.#looker.look(this.#plan(wish), options);
-    return this.#wayOf(this.#plan(wish, facts), facts, options);
-  }
-
-  async #wayOf(plan: Plan, facts: Facts, options: LookOptions): Promise<Way> {
-    const [source] = plan.inputs;
-    if (source !== undefined && this.#looker.isOneShot(plan.inputs))
-      return { kind: 'one shot', plan, source };
-    const siteFile = siteFileOf(plan, facts, { ...this.#options, ...options });
-    if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
-    const isLookedAt = plan.inputs.every((source) => facts.has(source));
-    const remuxed = isLookedAt ? await this.#remuxedFiles.find(plan, options) : undefined;
-    return remuxed === undefined ? { kind: 'convert', plan } : { kind: 'remux', plan, file: remuxed };
-  }
-
   /** A renewal counts as an extraction by the client. */
   #renewal({ url, client, item }: PageRequest): RenewSource {
     return async (source, signal) => this.#options.extraction.renew(url, source, { signal, client, item });
@@ -276,58 +212,46 @@ export class StreamingService implements AsyncDisposable {
    * even then differs from what was just seen is a one-shot source.
    */
   async #deliver(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
-    const areFactsOld = this.#looker.remembers(inputs);
+    const { looker } = this.#ways;
+    const areFactsOld = looker.remembers(inputs);
     let way: Way | undefined;
     try {
-      way = await this.#decide(wish, headOptions(job));
+      way = await this.#ways.decide(wish, headOptions(job));
       await this.#send(job, way, wish);
     } catch (error) {
+      if (way !== undefined) looker.learn(wish, way.plan, error);
       const isOther = error instanceof ChangedFileError || job.signal.reason instanceof ChangedFileError;
       const isOneShot = isOther && way?.kind !== 'one shot' && (way?.kind === 'convert' || !areFactsOld);
-      if (isOneShot) this.#looker.markOneShot(inputs);
+      if (isOneShot) looker.markOneShot(inputs);
       job.signal.throwIfAborted();
       if (way?.kind === 'convert' || way?.kind === 'one shot') throw error;
-      this.#looker.forget(inputs);
-      this.#remuxedFiles.forget(inputs);
+      looker.forget(inputs);
       if (job.response.headersSent || isAboutRequest(error) || !(areFactsOld || isOneShot)) throw error;
       await this.#deliver(job, wish, inputs);
     }
   }
 
-  async #send(job: StreamJob, way: Way, wish: Wish): Promise<void> {
-    if (way.kind === 'pass on') await this.#sendFile(job, way);
-    else if (way.kind === 'remux') await this.#sendRemuxedFile(job, way);
-    else if (way.kind === 'convert') await this.#make(job, way.plan);
+  /** @param opened the only response, if each has other bytes */
+  async #send(job: StreamJob, way: Way, wish: Wish, opened?: OpenedFile): Promise<void> {
+    if (way.kind === 'pass on') await this.#passOn(job, way, opened);
+    else if (way.kind === 'remux') await this.#remux(job, way);
+    else if (way.kind === 'convert') await this.#convert(job, way.plan, opened);
     else await this.#sendOneShot(job, way.source, wish);
   }
 
   async #sendOneShot(job: StreamJob, source: MediaSource, wish: Wish): Promise<void> {
     const opened = await openOneShot(source, { ...this.#options, ...headOptions(job) });
     try {
-      const facts = new Map([[source, factsFrom(opened.head)]]);
-      const plan = this.#plan(wish, facts);
-      const file = siteFileOf(plan, facts, { ...this.#options, ...headOptions(job) });
-      if (file === undefined) await this.#make(job, plan, opened);
-      else {
-        const known = { ...file, etag: null, hasRanges: false };
-        await this.#sendFile(job, { kind: 'pass on', plan, file: known }, opened);
-      }
+      await this.#send(job, this.#ways.findOneShot(wish, { source, opened }, headOptions(job)), wish, opened);
     } finally {
       opened.discard();
     }
   }
 
-  /** @param opened the only response, if each has other bytes */
-  async #sendFile(
-    job: StreamJob,
-    { plan, file }: Extract<Way, { kind: 'pass on' }>,
-    opened?: OpenedFile,
-  ): Promise<void> {
-    if (file.totalBytes > job.limits.maxOutputBytes)
-      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
-    if (isAnswered(job, file)) return;
-    const selection = file.hasRanges ? this.#select(job.request, file) : whole;
-    const status = statusOf(selection, file, job.response);
+  async #passOn(job: StreamJob, way: Extract<Way, { kind: 'pass on' }>, opened?: OpenedFile): Promise<void> {
+    const { plan, file } = way;
+    const part = this.#partOf(job, way);
+    if (part === null) return;
     job.context.note({ delivery: 'original' });
     const exit = plan.inputs[0]?.origin?.exit;
     const options = { signal: job.signal, exit, client: job.request.client };
@@ -335,122 +259,55 @@ export class StreamingService implements AsyncDisposable {
       opened === undefined
         ? this.#options.upstream.reader(file.object, options)
         : { open: () => Promise.resolve(opened) };
-    await sendFile(job, { plan, file, reader, selection, status });
+    await passOn(job, { plan, file, reader, ...part });
   }
 
-  async #sendRemuxedFile(job: StreamJob, { plan, file }: Extract<Way, { kind: 'remux' }>): Promise<void> {
-    if (file.totalBytes > job.limits.maxOutputBytes)
-      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, job.limits);
-    if (isAnswered(job, file)) return;
-    const selection = this.#select(job.request, file);
-    const status = statusOf(selection, file, job.response);
+  async #remux(job: StreamJob, way: Extract<Way, { kind: 'remux' }>): Promise<void> {
+    const part = this.#partOf(job, way);
+    if (part === null) return;
     job.context.note({ delivery: 'remuxed' });
-    try {
-      await sendRemuxed(job, { plan, file, upstream: this.#options.upstream, selection, status });
-    } catch (error) {
-      if (error instanceof WrongIndexError) this.#remuxedFiles.avoid(plan);
-      throw error;
-    }
+    await remux(job, { ...way, upstream: this.#options.upstream, ...part });
   }
 
-  #select(request: StreamRequest, file: KnownFile): Selection {
-    const selection = selectRange(request, file);
-    const isRest = selection.kind === 'part' && selection.start > 0;
-    // Another replica may have sent the beginning, from another version of the file.
-    if (isRest && request.ifRange === undefined && !this.#sentVersions.holds(request, versionOf(file)))
-      return whole;
-    this.#sentVersions.remember(request, versionOf(file));
-    return selection;
+  /** The part of a known file to send; null if the client has this version. @throws DomainError */
+  #partOf({ request, response, limits }: StreamJob, { plan, file }: { plan: Plan; file: KnownFile }) {
+    if (file.totalBytes > limits.maxOutputBytes)
+      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, limits);
+    if (isAnswered(request, response, file)) return null;
+    const selection = file.hasRanges ? this.#sentVersions.select(request, file) : whole;
+    return { selection, status: statusOf(selection, file, response) };
   }
 
   /** A generated stream can skip its beginning, but not its end, where it is verified. */
   #selectToEnd(request: StreamRequest, file: KnownFile | null): Selection {
     if (file?.hasRanges !== true) return whole;
-    const selection = this.#select(request, file);
+    const selection = this.#sentVersions.select(request, file);
     return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
   }
 
-  async #make(job: StreamJob, firstPlan: Plan, opened?: OpenedFile): Promise<void> {
-    // A clip may lie before what the whole stream has shown, and shows itself what it needs.
-    const remedies = this.#remediesOf(firstPlan).filter(
-      ({ kind }) => firstPlan.expected.clip === null || kind === 'encode',
-    );
-    const plan = remedies.reduce(withRemedy, firstPlan);
-    const { relay, tools } = this.#options;
+  async #convert(job: StreamJob, plan: Plan, opened?: OpenedFile): Promise<void> {
     const { request, response, context } = job;
     context.note({ delivery: 'made' });
-    const cover = fetchCover(plan, { ...this.#options, ...headOptions(job), logger: context.logger });
-    const output = await this.#outputFor(plan, cover, headOptions(job));
+    const options = { ...this.#options, ...headOptions(job) };
+    const cover = fetchCover(plan, { ...options, logger: context.logger });
+    const output = await outputFor(plan, { ...options, cover });
     const { file } = output;
-    if (isAnswered(job, file)) return;
+    if (isAnswered(request, response, file)) return;
     const selection = this.#selectToEnd(request, file);
     statusOf(selection, file, response);
     if (file !== null && selection.kind === 'part')
       this.#resumes.spend(request.client, file.secondsBefore(selection.start));
-    const [source] = plan.inputs;
-    const session = job.openSession(source);
+    const session = job.openSession(plan.inputs[0]);
+    const inputs = opened && [session.addOpened(opened)];
     try {
-      const inputs = opened && [session.addOpened(opened)];
-      await this.#makeFrom(job, { plan, output, selection, session, relay, tools, inputs }, cover);
+      await convert(job, { ...options, plan, output, selection, session, inputs });
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
-      if (file !== null && source && isAboutFile && session.failure === undefined)
-        this.#filesWithWrongLength.add(source);
-      throw error;
+      const isExplained = error instanceof UnexpectedMediaError || session.failure !== undefined;
+      if (file === null || !isAboutFile || isExplained) throw error;
+      const what = "The site's audio is incomplete, or its file states a wrong length.";
+      throw new UnexpectedMediaError({ kind: 'wrong_length' }, what, { cause: error });
     }
-  }
-
-  /** Generates a stream, with a different plan if its start turns out to need one. */
-  async #makeFrom(job: StreamJob, stream: StreamToMake, cover: Promise<Cover | null>): Promise<void> {
-    try {
-      await makeStream(job, stream);
-    } catch (error) {
-      if (!(error instanceof WrongPlanError)) throw error;
-      const { inputs, remedy } = error;
-      if (remedy !== undefined) this.#remember(error.plan, remedy);
-      const plan = remedy === undefined ? error.plan : withRemedy(error.plan, remedy);
-      if (job.response.headersSent) throw changesInTheMiddle();
-      const output = await this.#outputFor(plan, cover, headOptions(job));
-      // Segments are read once in a session.
-      const isReadAgain = inputs === undefined && plan.inputs.some(({ kind }) => kind !== 'file');
-      const session = isReadAgain ? job.openSession(plan.inputs[0]) : stream.session;
-      await this.#makeFrom(job, { ...stream, plan, output, session, inputs }, cover);
-    }
-  }
-
-  #remediesOf({ inputs: [source] }: Plan): readonly Remedy[] {
-    return (source && this.#remedies.get(source)) ?? [];
-  }
-
-  #remember(plan: Plan, remedy: Remedy): void {
-    const [source] = plan.inputs;
-    const others = this.#remediesOf(plan).filter((known) => !isDeepStrictEqual(known, remedy));
-    if (source !== undefined) this.#remedies.set(source, [...others, remedy]);
-  }
-
-  async #outputFor(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
-    const { tools } = this.#options;
-    switch (plan.container) {
-      case 'mp4':
-        return new Mp4Output(plan, tools);
-      case 'm4a':
-      case 'ogg':
-        return new CopiedAudioOutput(plan, tools, { container: plan.container, cover });
-      case 'mp3':
-        return this.#mp3Output(plan, cover, options);
-      case null:
-        throw notCopyable(plan.audio?.codec ?? 'unknown');
-    }
-  }
-
-  async #mp3Output(plan: Plan, cover: Promise<Cover | null>, options: HeadOptions): Promise<StreamOutput> {
-    const { heads, tools } = this.#options;
-    const [source] = plan.inputs;
-    const statesWrongLength = source !== undefined && this.#filesWithWrongLength.has(source);
-    const stated = statesWrongLength ? null : await statedAudio(heads, plan, options);
-    return stated === null
-      ? new Mp3Output(plan, tools, cover)
-      : new ExactMp3Output(plan, tools, stated, await cover);
   }
 
   /** Ends all streams and waits until their processes have exited. */
@@ -470,12 +327,6 @@ function headOptions({ signal, renew, request }: StreamJob): LookOptions {
 function endOf({ response, context }: StreamJob): StreamEnd {
   if (context.signal.aborted) return 'aborted';
   return response.headersSent ? 'truncated' : 'failed';
-}
-
-/** The stream was copied, and its beginning has been sent. The next one is made in another way. */
-function changesInTheMiddle(): DomainError {
-  const detail = "The site's media change their tracks or encoding in the middle. Try again.";
-  return new DomainError('upstream_error', detail);
 }
 
 function queueTimeout(): DomainError {

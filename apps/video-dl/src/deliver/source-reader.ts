@@ -2,8 +2,8 @@ import type { ByteRange } from '../upstream/byte-range.js';
 import type { Transfer } from '../upstream/transfer.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
-import type { RemuxSource } from './remuxed-files.js';
-import { changed } from './send-file.js';
+import type { RemuxSource } from './remuxed-file.js';
+import { changed } from './pass-on.js';
 
 /** Reads parts of one of the site's files, in its order. */
 export class SourceReader {

@@ -10,7 +10,7 @@ import { noAudio, type Plan } from '../plan/plan.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';
 import type { RenewSource } from '../upstream/media-source.js';
-import { isAsLongAs, type Expectation, type Shortfall } from './expectation.js';
+import { isAsLongAs, type Expectation, type SentTrack, type Shortfall } from './expectation.js';
 import type { OutputRun } from './output.js';
 
 const recheckTimeoutMs = 15_000;
@@ -44,11 +44,12 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (exit.code !== 0) throw ffmpegFailure(exit, child);
   if (!output.hasMedia) throw expected.clip === null ? unreadable() : emptyPart();
   assertNoEmptyTrack(output, expected);
+  assertAudioIsAbsent(stream);
   if (!output.isWhole) throw incomplete('the output ends in the middle of a frame');
   // ffmpeg stops reading as soon as it has what a clip needs.
   if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
   assertNothingLost(stream);
-  const shortfalls = expected.shortfalls(output.tracks);
+  const shortfalls = expected.shortfalls(output.tracks.filter(({ samples }) => samples !== 0));
   for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
     const own = await ownDurations(stream, inputIndex);
     const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
@@ -166,22 +167,37 @@ function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedS
   return unreadable(cause);
 }
 
-/** Many players show an error for a track without samples. @throws DomainError `no_media` */
-export function assertNoEmptyTrack(
-  { tracks }: Pick<OutputRun, 'tracks'>,
-  { clip }: Pick<Expectation, 'clip'>,
-): void {
-  const empty = tracks.find(({ samples }) => samples === 0);
+/**
+ * Many players show an error for a track without samples. Audio may be stated and never come: then it is left out.
+ * @throws DomainError `no_media`
+ */
+export function assertNoEmptyTrack({ tracks }: Pick<OutputRun, 'tracks'>, expected: Expectation): void {
+  const empty = tracks.find((track) => track.samples === 0 && !mayBeAbsent(track, expected));
   if (empty === undefined) return;
   const { type } = empty;
   const remedy =
     type === 'video' ? 'Request an MP3 from `/api/stream`.' : 'Check that it plays in a browser.';
   throw new DomainError(
     'no_media',
-    clip === null
+    expected.clip === null
       ? `The site's ${type} is empty. ${remedy}`
       : `This part of the video has no ${type}. Choose another \`start\` or \`end\`.`,
   );
+}
+
+/** Whether segments have shown that they have no audio, or a file with video may have none. */
+function mayBeAbsent(track: SentTrack, expected: Expectation): boolean {
+  const [input, second] = expected.inputs;
+  if (track.type !== 'audio' || input === undefined) return false;
+  if ((second ?? input).input.isJoined) return expected.shortfalls([track]).length === 0;
+  return second === undefined && expected.clip === null;
+}
+
+/** @throws DomainError if ffmpeg has read audio, and none of it is in the output */
+function assertAudioIsAbsent({ output, expected, facts }: FinishedStream): void {
+  const isEmpty = output.tracks.some(({ type, samples }) => type === 'audio' && samples === 0);
+  const wasRead = expected.clip === null && (facts.audioPackets ?? 1) > 0;
+  if (isEmpty && wasRead) throw incomplete('its audio is missing');
 }
 
 /** The page may state more than its media have. */

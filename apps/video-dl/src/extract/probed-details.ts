@@ -115,6 +115,9 @@ function refine(format: Format, probe: Probe | undefined): Format {
     audioCodec: audio === undefined ? null : (format.audioCodec ?? audio.codec),
     audioBitrateKbps: format.audioBitrateKbps ?? audio?.bitrateKbps ?? null,
     audioSeconds: isFile && videos.length > 0 ? audio && lengthOf(audio) : undefined,
+    isAudioAbsent: audio?.isAbsent,
+    hiddenVideoSeconds: videos[videoTrack]?.hiddenSeconds,
+    hiddenAudioSeconds: audio?.hiddenSeconds,
     filesizeBytes: sizeBytes ?? format.filesizeBytes,
     filesizeIsEstimate: sizeBytes === null && format.filesizeIsEstimate,
   };

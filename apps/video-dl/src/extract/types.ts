@@ -41,6 +41,11 @@ export interface Format {
   readonly audioBitrateKbps: number | null;
   /** How long the audio of a file with video is; null if the file doesn't say, absent if we haven't asked. */
   readonly audioSeconds?: number | null | undefined;
+  /** Whether a transport stream lists audio of which nothing came in what we read of it. */
+  readonly isAudioAbsent?: boolean | undefined;
+  /** How much of the beginning of each track the file hides; absent if nothing, or unknown. */
+  readonly hiddenVideoSeconds?: number | undefined;
+  readonly hiddenAudioSeconds?: number | undefined;
   /** All streams together. */
   readonly totalBitrateKbps: number | null;
   readonly filesizeBytes: number | null;

@@ -11,8 +11,8 @@ export interface FfmpegInput {
   url: string;
   /** Joined from segments, whose clocks may differ slightly. */
   isJoined?: boolean;
-  /** A joined MPEG transport stream with video. */
-  hasTransportVideo?: boolean;
+  /** A joined MPEG transport stream whose video begins with a key frame. */
+  hasTransportKeyFrame?: boolean;
   /** Whether ffmpeg has to decode more of its video than key frames. */
   decodesVideo?: boolean;
   /** Its first presentation time on its source's clock, in seconds; null if unknown. */
@@ -46,7 +46,7 @@ interface Track {
 /** What to do with each track; null omits it. */
 export interface TrackPlan {
   video:
-    | (Track & { action: 'copy'; lacksKeyFrame?: boolean | undefined })
+    | (Track & { action: 'copy' })
     /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
     | (Track & {
         action: 'transcode';
@@ -134,13 +134,13 @@ export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOption
 }
 
 function inputCall(
-  { url, hasTransportVideo = false, decodesVideo = false, analysis }: FfmpegInput,
+  { url, hasTransportKeyFrame = false, decodesVideo = false, analysis }: FfmpegInput,
   tools: CallOptions,
   { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
 ): string[] {
   return [
     ...[...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools)],
-    ...(hasTransportVideo && !decodesVideo ? keyFramesOnly : []),
+    ...(hasTransportKeyFrame && !decodesVideo ? keyFramesOnly : []),
     ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
     ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),
     ...analysisOptions(analysis),
@@ -224,7 +224,7 @@ export function mp4Arguments(
   tools: CallOptions,
 ): string[] {
   const { video, audio, clip = null } = tracks;
-  const decodesVideo = video?.action === 'transcode' || video?.lacksKeyFrame === true;
+  const decodesVideo = video?.action === 'transcode';
   const inputs = sources.map((input, index) => ({ ...input, decodesVideo: decodesVideo && index === 0 }));
   const audioInput = inputs.length - 1;
   const starts = clip === null ? [] : clipStarts(inputs, clip);

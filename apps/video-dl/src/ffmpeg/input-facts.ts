@@ -55,8 +55,6 @@ export class InputFactsReader {
   readonly lateTracks: LateTrack[] = [];
   /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
   hasUnknownAudio = false;
-  /** Video tracks whose pixel format, and perhaps size, ffmpeg didn't find at the beginning. */
-  hasUnknownVideo = false;
   /** Packets of audio that ffmpeg read, reported when it ends; null until then. */
   audioPackets: number | null = null;
   /** Keyed by `input:stream`. */
@@ -92,7 +90,6 @@ export class InputFactsReader {
     if (input === undefined) return;
     // Output streams are listed in the same format, after all inputs.
     if (!this.#isOutput && isVideoStream(line)) input.hasVideo = true;
-    if (!this.#isOutput && unknownVideo.test(line)) this.hasUnknownVideo = true;
     this.#readAudio(line);
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
     if (stated === null || input.guessed) return;
@@ -127,7 +124,6 @@ export class InputFactsReader {
 const readTrack =
   /^(?:\[[^\]]{1,80}\] )?\[verbose\] {3}Input stream #((\d+):\d+) \(audio\): (\d+) packets read/u;
 
-const unknownVideo = /^\[info\] {3}Stream #.{1,80}?: Video: .{1,200}?, none[,(]/u;
 const unknownAudio = /^\[info\] {3}Stream #.{1,80}?: Audio: .{1,200}?, 0 channels/u;
 
 function isVideoStream(line: string): boolean {

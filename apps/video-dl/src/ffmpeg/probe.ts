@@ -28,6 +28,9 @@ export interface ProbeOptions {
   environment?: Readonly<Record<string, string>>;
 }
 
+/** Times are rounded, so the frame at a time may start just after it. */
+const roundingSeconds = 0.001;
+
 /**
  * Probes the media at a relay URL, or the beginning of a file. ffprobe reads only its header.
  * @throws ProbeError if the media isn't readable within `maxMs`; DomainError; the signal's reason
@@ -35,18 +38,28 @@ export interface ProbeOptions {
 export async function probe(
   tools: MediaTools,
   input: string | Uint8Array,
-  { signal, parse, maxMs, analysis, environment }: ProbeOptions,
+  options: ProbeOptions,
 ): Promise<Probe> {
+  // No codec list: ffprobe opens every decoder, including those of subtitles and covers.
+  const args = ['-print_format', 'json', '-show_format', '-show_streams', '-threads', '1'];
+  args.push(...analysisOptions(options.analysis));
+  const report = await run(tools, input, args, options);
+  return options.parse({ kind: 'ffprobe', bytes: report }, options.signal);
+}
+
+/** @returns what ffprobe prints */
+async function run(
+  tools: MediaTools,
+  input: string | Uint8Array,
+  args: readonly string[],
+  { signal, maxMs, environment }: Omit<ProbeOptions, 'parse'>,
+): Promise<Buffer> {
   const deadline = AbortSignal.timeout(maxMs);
   const isUrl = typeof input === 'string';
   const from = isUrl ? [...inputOptions(), '-i', input] : [...inputOptions('pipe'), '-i', 'pipe:0'];
   await using child = await startMediaProcess({
     file: tools.ffprobe,
-    args: [
-      ...['-hide_banner', '-loglevel', 'error', '-print_format', 'json', '-show_format', '-show_streams'],
-      // No codec list: ffprobe opens every decoder, including those of subtitles and covers.
-      ...['-threads', '1', ...analysisOptions(analysis), ...from],
-    ],
+    args: ['-hide_banner', '-loglevel', 'error', ...args, ...from],
     signal: AbortSignal.any([signal, deadline]),
     environment,
     ...(!isUrl && { stdin: input }),
@@ -61,7 +74,26 @@ export async function probe(
       `the media can't be read: ${child.stderr.lines.at(-1) ?? 'no reason given'}`,
       exit.code !== null,
     );
-  return await parse({ kind: 'ffprobe', bytes: report }, signal);
+  return report;
+}
+
+/**
+ * Where ffmpeg would begin to copy a clip of a file with an index: the time of its key frame, in seconds on the
+ * file's clock; null if it finds none.
+ * @throws as `probe`
+ */
+export async function firstFrameSeconds(
+  tools: MediaTools,
+  url: string,
+  { seconds, track, ...options }: ProbeOptions & { readonly seconds: number; readonly track: number },
+): Promise<number | null> {
+  const args = [
+    ...['-select_streams', `V:${track}`, '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0'],
+    ...['-read_intervals', `${(seconds + roundingSeconds).toFixed(6)}%+#1`],
+  ];
+  const report = await run(tools, url, args, options);
+  const [, time] = /^(-?\d+\.\d+),K/u.exec(report.toString('latin1', 0, 64)) ?? [];
+  return time === undefined ? null : Number(time);
 }
 
 const maxReportBytes = 1024 * 1024;

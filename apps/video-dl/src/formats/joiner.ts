@@ -42,13 +42,16 @@ export interface Joiner extends TrackChanges {
   readonly firstTimes: FirstTimes;
   /** The segments are slices of one stream and can only be read from the first to the last. */
   readonly isOneStream?: boolean;
-  /** The output is an MPEG transport stream that lists video. */
-  readonly hasTransportVideo?: boolean;
+  /** How its video begins; null if that isn't known yet, absent if we can't tell. */
+  readonly firstFrame?: FirstFrameKind | null | undefined;
   /** Seconds of audio at the beginning that an edit list hides, such as a long encoder delay; never part of the output. */
   readonly hiddenSeconds?: number;
   /** Lengths so far; null if they aren't measured. */
   readonly lengths: TrackLengths | null;
 }
+
+/** A frame that needs no other, a point from which on decoding becomes right, or one that needs earlier frames. */
+export type FirstFrameKind = 'key' | 'recovery' | 'other';
 
 /** Seconds on the source's clock; null if not seen yet. */
 export interface FirstTimes {

@@ -16,6 +16,10 @@ export interface ProbedStream {
   delaySeconds?: number | undefined;
   /** ffprobe saw so little of it that it may start later than reported. */
   isUnseen?: boolean | undefined;
+  /** A transport stream lists it, and ffprobe saw nothing of it. */
+  isAbsent?: boolean | undefined;
+  /** How much of its beginning an edit list hides; absent if nothing, or unknown. */
+  hiddenSeconds?: number | undefined;
   /** Of a video with a high dynamic range, if the file says so. */
   hdr?: HdrTransfer | undefined;
   /** Cover art, not a video. */
@@ -53,6 +57,8 @@ export type MediaDefect = (typeof mediaDefects)[number];
 
 export interface Probe {
   durationSeconds: number | null;
+  /** The file's first time; only from ffprobe. */
+  startSeconds?: number | undefined;
   /** Whether the media state the duration, rather than it being estimated from a bit rate. Absent if unknown. */
   isExact?: boolean | undefined;
   /** Absent if none is known. */

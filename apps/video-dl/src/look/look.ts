@@ -1,8 +1,11 @@
 import type { ProbedStream } from '../formats/probed.js';
 import { probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
+import { Layouts, type LaidOut, type Tags } from './layouts.js';
+import { type Learnt, Lessons, type Page, UnexpectedMediaError } from './learnt.js';
 import { probeBeginning } from './probe-beginning.js';
 import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
 
@@ -16,8 +19,18 @@ export interface SourceFacts {
 /** By source. A source without facts is what its page says. */
 export type Facts = ReadonlyMap<MediaSource, SourceFacts>;
 
+/** What is known about the sources of a stream. */
+export interface Looked {
+  readonly facts: Facts;
+  /** The MP4 that needs no ffmpeg; null if there is none, or if the file can be passed on. */
+  readonly laidOut: LaidOut | null;
+  /** What earlier deliveries have shown. */
+  readonly learnt: readonly Learnt[];
+}
+
 /** What the page's word promises. */
-export interface Draft {
+export interface Draft extends Tags {
+  readonly formatIds: readonly string[];
   readonly inputs: readonly MediaSource[];
   /** Which site file may be sent unchanged (`audio` means any audio file); null if none. */
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
@@ -36,6 +49,7 @@ interface LookerOptions {
   readonly heads: SourceHeads;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
+  readonly parsers: Pick<ParserPool, 'forClient'>;
 }
 
 const probeMs = 15_000;
@@ -43,22 +57,44 @@ const probeMs = 15_000;
 /** Finds out what sources are where a stream depends on it. */
 export class Looker {
   readonly #options: LookerOptions;
+  readonly #layouts: Layouts;
+  readonly #lessons = new Lessons();
 
   constructor(options: LookerOptions) {
     this.#options = options;
+    this.#layouts = new Layouts(options.heads, options.parsers);
+  }
+
+  /** What is known without looking. */
+  know(page: Page, { formatIds }: Pick<Draft, 'formatIds'>, facts: Facts = new Map()): Looked {
+    return { facts, laidOut: null, learnt: this.#lessons.of(page, formatIds) };
   }
 
   /** @throws DomainError when a file can't be read; the signal's reason */
-  async look(draft: Draft, options: LookOptions): Promise<Facts> {
+  async look(page: Page, draft: Draft, options: LookOptions): Promise<Looked> {
+    const known = this.know(page, draft);
+    const { inputs, siteFile, mayNeedOnlyHeader } = draft;
     // The site rejects early requests. A stream has waited by now.
-    if (waitMs(draft.inputs, Date.now()) > 0) return new Map();
-    if (draft.siteFile === null && !draft.mayNeedOnlyHeader) return new Map();
+    if (waitMs(inputs, Date.now()) > 0) return known;
+    if (siteFile === null && !mayNeedOnlyHeader) return known;
     // Separate files have not been read yet, and the client may never download them.
-    if (options.depth === 'one-file' && draft.inputs.length > 1) return new Map();
+    if (options.depth === 'one-file' && inputs.length > 1) return known;
     const facts = await Promise.all(
-      draft.inputs.map(async (source) => [source, await this.#factsOf(source, draft, options)] as const),
+      inputs.map(async (source) => [source, await this.#factsOf(source, draft, options)] as const),
     );
-    return new Map(facts);
+    const isPassable = siteFile === 'mp4' && facts.every(([, { head }]) => head.original === 'mp4');
+    const mayRemux =
+      mayNeedOnlyHeader &&
+      !isPassable &&
+      !this.isOneShot(inputs) &&
+      known.learnt.every(({ kind }) => kind !== 'wrong_index');
+    const laidOut = mayRemux ? await this.#layouts.of(inputs, draft, options) : null;
+    return { ...known, facts: new Map(facts), laidOut };
+  }
+
+  /** Keeps what a delivery has shown for the next request. */
+  learn(page: Page, { formatIds }: Pick<Draft, 'formatIds'>, error: unknown): void {
+    if (error instanceof UnexpectedMediaError) this.#lessons.learn(page, formatIds, error.learnt);
   }
 
   /** Whether facts come from an earlier request. */
@@ -79,6 +115,7 @@ export class Looker {
   /** Drops the facts of files that have changed. */
   forget(inputs: readonly MediaSource[]): void {
     for (const source of inputs) this.#options.heads.forget(source);
+    this.#layouts.forget(inputs);
   }
 
   async #factsOf(source: MediaSource, draft: Draft, options: LookOptions): Promise<SourceFacts> {

@@ -64,6 +64,7 @@ export function readFfprobeReport(text: string): Probe {
     ...(shareClock(format, streams)
       ? { durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format, streams) }
       : { durationSeconds: longest(streams), defect: 'wrong_length' }),
+    startSeconds: Number(format.start_time) || 0,
     sizeBytes: parsePositive(format.size ?? ''),
     formatName: format.format_name,
     streams: streams.slice(0, maxStreams).flatMap((stream) => {
@@ -83,6 +84,7 @@ export function readFfprobeReport(text: string): Probe {
         ...ownLength(stream, format.format_name, timescales),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         hdr: hdrTransfers[stream.color_transfer ?? ''],
+        isAbsent: format.format_name === 'mpegts' && stream.sample_rate === '0' ? true : undefined,
         isCover: stream.disposition?.attached_pic === 1,
         isDefault: isDefault(stream),
       };

@@ -79,6 +79,7 @@ const tableSchema = z.object({
 
 const probeSchema = z.object({
   durationSeconds: number,
+  startSeconds: z.number().optional(),
   defect: z.enum(mediaDefects).optional(),
   formatName: shortText,
   streams: z
@@ -93,6 +94,9 @@ const probeSchema = z.object({
         durationSeconds: number,
         delaySeconds: z.number().optional(),
         isUnseen: z.boolean().optional(),
+        isAbsent: z.boolean().optional(),
+        hdr: z.enum(['pq', 'hlg']).optional(),
+        hiddenSeconds: z.number().optional(),
         isCover: z.boolean(),
         isDefault: z.boolean(),
       }),

@@ -30,8 +30,8 @@ export interface VideoPlan extends Size {
   /** Of a source with a high dynamic range. */
   readonly hdr?: HdrTransfer | undefined;
   readonly track?: number | undefined;
-  /** Whether there is no key frame near its beginning. */
-  readonly lacksKeyFrame?: boolean;
+  /** How much of its beginning the file hides. */
+  readonly hiddenSeconds?: number | undefined;
   readonly plays: Players;
 }
 
@@ -39,6 +39,8 @@ export interface AudioPlan {
   readonly action: StreamAction;
   readonly codec: string;
   readonly track?: number | undefined;
+  /** How much of its beginning the file hides. */
+  readonly hiddenSeconds?: number | undefined;
   /** Whether to leave out copied packets that an edit list hides. */
   readonly skipsHidden?: boolean;
   /** Whether to encode the audio without gaps or cuts, whatever its timestamps say. */
@@ -67,6 +69,10 @@ export interface Plan {
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
+  /** Whether the media list audio of which nothing has come so far. */
+  readonly awaitsAudio: boolean;
+  /** Whether the audio of its file is shorter than stated. */
+  readonly statesWrongAudioLength: boolean;
   /** Where in the input the audio begins, if ffmpeg wouldn't look that far for it. */
   readonly audioStart?: { readonly at: number; readonly seconds: number };
   /** Output container; null if we can't generate one and only the site's own file will do. */
@@ -108,7 +114,8 @@ export function planTarget(
   const clip = clipOf(extraction, clipRequest);
   if (clip !== null && target === 'original') throw new InvalidRequestError([originalClipError]);
   const whole = streamsFor(extraction, target, settings);
-  const streams = clip === null ? whole : withExactAudio(whole);
+  const awaitsAudio = clip === null && whole.isAudioAbsent === true;
+  const streams = clip === null ? { ...whole, ...(awaitsAudio && { audio: null }) } : withExactAudio(whole);
   const audioSeconds = audioSecondsOf(streams, extraction, clip);
   const estimate = {
     formats: streams.formats,
@@ -128,6 +135,8 @@ export function planTarget(
     formatIds: streams.formats.map(({ id }) => id),
     video: streams.video,
     audio: streams.audio,
+    awaitsAudio,
+    statesWrongAudioLength: false,
     container: streams.container,
     siteFile: siteFileFor(target, streams),
     mayNeedOnlyHeader: clip === null && !mediaStateWrongLength && mayNeedOnlyHeader(streams),
@@ -193,6 +202,7 @@ interface Streams {
   readonly container: Plan['container'];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
+  readonly isAudioAbsent?: boolean | undefined;
 }
 
 function streamsFor(extraction: Extraction, target: Target, settings: PlanSettings): Streams {
@@ -252,6 +262,7 @@ function mp4Streams(extraction: Extraction, target: Mp4Target, { mp4Video }: Pla
     container: 'mp4',
     video: videoPlan(withVideo, mp4Video, mp4ShortSides[target]),
     audio: audio === undefined ? null : audioPlan(audio, mp4AudioAction),
+    isAudioAbsent: audio?.isAudioAbsent,
   };
 }
 
@@ -286,7 +297,7 @@ function mayNeedOnlyHeader({ formats, container, video, audio }: Streams): boole
 }
 
 function videoPlan(
-  { videoCodec, height, width, fps, hdr, videoTrack: track }: Format,
+  { videoCodec, height, width, fps, hdr, videoTrack: track, hiddenVideoSeconds: hiddenSeconds }: Format,
   choice: Mp4VideoChoice,
   maxShortSide: number,
 ): VideoPlan {
@@ -301,13 +312,17 @@ function videoPlan(
     fps,
     hdr,
     track,
+    hiddenSeconds,
     plays: isCopied ? playersOf(codec) : 'everywhere',
   };
 }
 
 function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioPlan {
   const codec = format.audioCodec ?? 'unknown';
-  return { action: actionFor(codec), codec, track: format.audioTrack };
+  // Bare ADTS has no times.
+  const ignoresTimes = format.ext === 'aac';
+  const { audioTrack: track, hiddenAudioSeconds: hiddenSeconds } = format;
+  return { action: actionFor(codec), codec, track, hiddenSeconds, ignoresTimes };
 }
 
 function assertNotTooLong(

@@ -35,6 +35,9 @@ function withStreams(format: Format, streams: readonly ProbedStream[]): Format {
     hasAudio: audio !== undefined,
     audioCodec: codecOf(audio, format.audioCodec),
     audioSeconds: video && audio && lengthOf(audio),
+    isAudioAbsent: audio?.isAbsent,
+    hiddenVideoSeconds: video?.hiddenSeconds,
+    hiddenAudioSeconds: audio?.hiddenSeconds,
   };
 }
 

@@ -30,6 +30,8 @@ const maxClipBeginningBytes = 2 * 1024 ** 2;
 const maxBeginningBytes = 64 * 1024;
 /** The tracks of a transport stream begin at different places. */
 const maxTransportBytes = 1024 ** 2;
+/** How far before a clip to look for a segment that begins with a key frame. */
+const maxStepsBack = 5;
 
 /** Segments, all or some of them, served as one byte stream. */
 export class SegmentsResource implements Resource {
@@ -72,8 +74,14 @@ export class SegmentsResource implements Resource {
     return this.#current?.hiddenSeconds ?? 0;
   }
 
-  get hasTransportVideo(): boolean {
-    return this.#current?.hasTransportVideo === true;
+  /** Whether it is a transport stream whose video begins with a key frame. */
+  get hasTransportKeyFrame(): boolean {
+    return this.#current?.firstFrame === 'key';
+  }
+
+  /** Where the video of the window begins in the source, in seconds; null if nothing can be decoded from there on. */
+  get keyFrameSeconds(): number | null {
+    return this.#current?.firstFrame === 'other' ? null : (this.#window?.videoSeconds ?? null);
   }
 
   /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
@@ -116,13 +124,14 @@ export class SegmentsResource implements Resource {
       endSeconds === null ? list.length : list.segmentAt(endSeconds + audioLagSeconds - driftSeconds) + 1;
     let first = list.segmentAt(start + roundingSeconds);
     let zero: number | null = null;
+    let stepsBack = 0;
     if (first > 0) {
       const beginning = this.#joined(signal, { first: 0, end: 1 });
       await beginning.begin(maxClipBeginningBytes);
       zero = zeroOf(beginning.firstTimes);
       beginning.discard();
       if (beginning.isOneStream) {
-        this.#window = { first: 0, end: Infinity, startSeconds: 0 };
+        this.#window = { first: 0, end: Infinity, startSeconds: 0, videoSeconds: 0 };
         return this.#joined(signal);
       }
     }
@@ -139,9 +148,12 @@ export class SegmentsResource implements Resource {
         stated,
         list.isContinuousTo(first),
       );
-      if (first === 0 || offset <= start + roundingSeconds) {
+      const isBefore = first === 0 || offset <= start + roundingSeconds;
+      const needsKeyFrame = first > 0 && !this.#readsAudioOnly && joined.firstFrame === 'other';
+      if (isBefore && needsKeyFrame) stepsBack += 1;
+      if (isBefore && !(needsKeyFrame && stepsBack <= maxStepsBack)) {
         const end = Math.max(first + 1, endAt(stated === null ? 0 : offset - stated));
-        this.#window = { first, end, startSeconds: offset - lead };
+        this.#window = { first, end, startSeconds: offset - lead, videoSeconds: offset };
         if (!joined.hasEnded) joined.setEnd(end);
         return joined.hasEnded ? this.#joined(signal, this.#window) : joined;
       }
@@ -188,6 +200,8 @@ interface SegmentWindow {
   readonly end: number;
   /** Time of its first sample in the source, in seconds. */
   readonly startSeconds: number;
+  /** Of its first frame of video, if it has any. */
+  readonly videoSeconds: number;
 }
 
 /** Second 0 is the first video frame. Audio may start a little earlier because of an encoder's delay. */
@@ -248,8 +262,8 @@ class JoinedSegments {
     return this.#joiner?.isOneStream === true;
   }
 
-  get hasTransportVideo(): boolean {
-    return this.#joiner?.hasTransportVideo === true;
+  get firstFrame(): Joiner['firstFrame'] {
+    return this.#joiner?.firstFrame;
   }
 
   get firstTimes(): FirstTimes {
@@ -269,12 +283,14 @@ class JoinedSegments {
     this.#end = end;
   }
 
-  /** Reads up to the first media; if `maxBytes` exceeds the default, up to the first media of each track. */
+  /** Reads up to the first frame; if `maxBytes` exceeds the default, up to the first media of each track. */
   async begin(maxBytes: number): Promise<void> {
     if (this.#beginning !== null) return;
-    const needsAllTracks = () => maxBytes > maxBeginningBytes || this.hasTransportVideo;
-    const isKnown = () => (needsAllTracks() ? this.firstTimes.areAllKnown : this.startSeconds !== null);
-    const limit = () => (this.hasTransportVideo ? Math.max(maxBytes, maxTransportBytes) : maxBytes);
+    const needsAllTracks = () => maxBytes > maxBeginningBytes || this.#hasFrames;
+    const isKnown = () =>
+      this.firstFrame !== null &&
+      (needsAllTracks() ? this.firstTimes.areAllKnown : this.startSeconds !== null);
+    const limit = () => (this.#hasFrames ? Math.max(maxBytes, maxTransportBytes) : maxBytes);
     const parts: Buffer[] = [];
     let bytes = 0;
     while (!isKnown() && bytes < limit()) {
@@ -287,7 +303,12 @@ class JoinedSegments {
       bytes += next.value.length;
     }
     this.#beginning = Buffer.concat(parts);
-    if (this.hasTransportVideo) this.analysis = shortAnalysis(this.firstTimes, this.#beginning);
+    if (this.firstFrame === 'key') this.analysis = shortAnalysis(this.firstTimes, this.#beginning.length);
+  }
+
+  /** Whether it is a transport stream with video whose first frame can be looked at. */
+  get #hasFrames(): boolean {
+    return this.firstFrame !== undefined;
   }
 
   /** Abandons the pass. */
@@ -395,19 +416,14 @@ class JoinedSegments {
 }
 
 /**
- * How far ffmpeg has to look in a transport stream that shows all its tracks at its beginning. Others could still
+ * How far ffmpeg has to look in a transport stream that shows a key frame and all its tracks at its beginning. Others could still
  * come, so ffmpeg would read 5 s or 5 MB before its first output.
  */
-function shortAnalysis({ video, audio, areAllKnown }: FirstTimes, beginning: Buffer): Analysis | undefined {
-  if (!areAllKnown || !keyFrames.some((start) => beginning.includes(start))) return undefined;
+function shortAnalysis({ video, audio, areAllKnown }: FirstTimes, readBytes: number): Analysis | undefined {
+  if (!areAllKnown) return undefined;
   const delaySeconds = video === null || audio === null ? 0 : Math.abs(video - audio);
-  return { bytes: Math.max(1_000_000, beginning.length + 256 * 1024), seconds: 1 + delaySeconds };
+  return { bytes: Math.max(1_000_000, readBytes + 256 * 1024), seconds: 1 + delaySeconds };
 }
-
-/** The beginnings of key frames of H.264, with any importance, and of HEVC: a start code and the type. */
-const keyFrames = ['00000165', '00000145', '00000125', '0000012601', '0000012801', '0000012a01'].map(
-  (start) => Buffer.from(start, 'hex'),
-);
 
 function isNotFound(error: unknown): boolean {
   return error instanceof TransferFault && error.failure.code === 'video_not_found';

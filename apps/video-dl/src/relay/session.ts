@@ -22,8 +22,10 @@ export interface RelayInput {
   readonly carries: Carries;
   /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
-  /** A joined MPEG transport stream with video. */
-  readonly hasTransportVideo: boolean;
+  /** A joined MPEG transport stream whose video begins with a key frame. */
+  readonly hasTransportKeyFrame: boolean;
+  /** For a clip of joined segments: where in the source their video begins, in seconds; null if it can't be decoded from there. */
+  readonly keyFrameSeconds: number | null;
   /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
   readonly analysis: Analysis | undefined;
   /** The first presentation time on the source's clock, in seconds; null if it has none. */
@@ -222,7 +224,8 @@ export class ServedSession implements RelaySession {
       url: this.#urlOf(resource),
       carries,
       isJoined: true,
-      hasTransportVideo: resource.hasTransportVideo,
+      hasTransportKeyFrame: resource.hasTransportKeyFrame,
+      keyFrameSeconds: resource.keyFrameSeconds,
       analysis: resource.analysis,
       startSeconds: resource.startSeconds,
       hiddenSeconds: resource.hiddenSeconds,
@@ -279,7 +282,8 @@ export class ServedSession implements RelaySession {
 const unknownInput = {
   carries: 'all',
   isJoined: false,
-  hasTransportVideo: false,
+  hasTransportKeyFrame: false,
+  keyFrameSeconds: null,
   analysis: undefined,
   startSeconds: null,
   hiddenSeconds: 0,

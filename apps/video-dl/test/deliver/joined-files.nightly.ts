@@ -94,10 +94,10 @@ async function playlist(name: string, ...parts: string[]): Promise<string> {
   return `${site.url}/joined/${name}`;
 }
 
-/** A change may show after the beginning was sent. The next response is then whole. */
+/** A change that only a delivery shows is an error. The next response is then whole. */
 async function streamAgain(url: string, path: string): Promise<Received> {
   const first = await stream(url, path);
-  return first.complete ? first : stream(url, path);
+  return first.status === 200 && first.complete ? first : stream(url, path);
 }
 
 /** Decodes everything. Returns the frames of video, what its decoder complains about, and the seconds of audio. */

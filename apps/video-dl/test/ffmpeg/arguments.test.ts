@@ -146,7 +146,7 @@ describe('mp4Arguments', () => {
 
   it.each(['copy', 'transcode'] as const)('has every frame of a transport stream: %s', async (action) => {
     const original = await inspect(await samples.get('h264-aac.ts'));
-    const joined = { ...(await input('h264-aac.ts')), isJoined: true, hasTransportVideo: true };
+    const joined = { ...(await input('h264-aac.ts')), isJoined: true, hasTransportKeyFrame: true };
     const { output } = await mp4([joined], { video: video(action), audio: audio('copy') });
     expect(output.streams[0]?.nb_read_frames).toBe(original.streams[0]?.nb_read_frames);
   });

@@ -122,6 +122,18 @@ export function times(count: number): number[] {
 
 /** Packets of a transport stream (ISO 13818-1, 2.4.3.2). */
 export const packet = {
+  /** The first packet of a frame of video. @param units of its encoding, with their start codes */
+  frame(units: readonly number[], pid = 256): Buffer {
+    const bytes = packet.media(pid, 0);
+    bytes[7] = 0xe0;
+    bytes.set(units, 18);
+    return bytes;
+  },
+  /** @param unit repeated to the end of the packet */
+  restOfFrame(unit: readonly number[], pid = 256): Buffer {
+    const bytes = start(pid, 0, 0x10);
+    return bytes.fill(Buffer.from(unit), 4);
+  },
   media(pid: number, time: number): Buffer {
     const bytes = start(pid, 0x4000, 0x10);
     bytes.writeUIntBE(1, 4, 3);

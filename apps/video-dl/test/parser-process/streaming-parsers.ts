@@ -7,6 +7,7 @@ import { FragmentedMp4 } from '../../src/formats/mp4/fragmented-mp4.js';
 import { FileStructure } from '../../src/formats/file-structure.js';
 import { joinerFor } from '../../src/formats/joiner-for.js';
 import { LeadingImage } from '../../src/formats/mpeg-ts/leading-image.js';
+import { FirstFrame } from '../../src/formats/mpeg-ts/first-frame.js';
 import { TransportFile } from '../../src/formats/mpeg-ts/file.js';
 import { noise } from '../formats/support/noise.js';
 import {
@@ -134,6 +135,22 @@ export const streamingParsers: readonly StreamingParser[] = [
       'an image that could end anywhere': () =>
         Buffer.concat([Buffer.from('BM'), Buffer.alloc(inputBytes, 0x47)]),
       'an image alone': () => Buffer.concat([Buffer.from('GIF8'), Buffer.alloc(inputBytes)]),
+    },
+  },
+  {
+    name: 'the first frame of a transport stream',
+    files: ['formats/mpeg-ts/first-frame.ts'],
+    start: () => {
+      const frame = new FirstFrame();
+      frame.push(packet.frame([]), 0x1b);
+      return (chunk) => {
+        for (let at = 0; at + 188 <= chunk.length; at += 188) frame.push(chunk.subarray(at, at + 188), 0x1b);
+      };
+    },
+    inputs: {
+      'units without a slice': () => many(packet.restOfFrame([0, 0, 1, 9])),
+      'supplemental information': () => many(packet.restOfFrame([0, 0, 1, 6, 0, 0])),
+      'nothing but zeros': () => many(packet.restOfFrame([0])),
     },
   },
   {

@@ -15,6 +15,7 @@ const flag = {
 
 /** Measured length of a track so far. */
 export interface TrackProgress {
+  id: number;
   handler: string;
   /** Presentation time of the end of the last sample. */
   endSeconds: number;
@@ -93,6 +94,7 @@ export class FragmentClock {
   /** In the order of the tracks in moov. */
   get progress(): TrackProgress[] {
     return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples }) => ({
+      id: track.id,
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
       gapSeconds: gap / track.timescale,

@@ -3,7 +3,13 @@ import type { Cover } from '../cover.js';
 import { childBoxes, Mp4FormatError, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
 import { FragmentClock, type TrackProgress } from './fragment-clock.js';
-import { readMovieHeader, withChapters, withCover, withMovieDuration } from './movie-header.js';
+import {
+  readMovieHeader,
+  withChapters,
+  withCover,
+  withMovieDuration,
+  withoutTracks,
+} from './movie-header.js';
 
 const maxHeldBytes = 4 * 1024 ** 2;
 
@@ -14,11 +20,14 @@ interface AddedToMovie {
 }
 
 /**
- * Processes a fragmented MP4 as it streams. Writes the duration, a cover and chapters into moov, shifts the
- * positions in the closing mfra by the growth of moov, measures the fragments, and forwards
- * everything else unchanged. Only moov and mfra are buffered; fragments are never copied.
+ * Processes a fragmented MP4 as it streams. Writes the duration, a cover and chapters into moov, leaves out
+ * audio that the first fragment lacks, shifts the positions in the closing mfra by the growth of moov, measures
+ * the fragments, and forwards everything else unchanged. Only boxes of tables are buffered.
  *
- * @param movieSeconds called once, when moov arrives; null for no duration.
+ * ffmpeg writes moov once each track has a sample or has ended, so a track without a sample in the first
+ * fragment has none at all. Many players show an error for such a track.
+ *
+ * @param movieSeconds called once, at the end of the first fragment's moof; null for no duration.
  */
 export class FragmentedMp4 {
   readonly #movieSeconds: () => number | null;
@@ -28,9 +37,11 @@ export class FragmentedMp4 {
     read: ({ type }, part) => {
       if (type === 'moof') this.#clock?.push(part);
     },
-    end: ({ type }, held) => this.#end(type, held),
+    end: (box, held) => this.#end(box, held),
   });
   #clock: FragmentClock | undefined;
+  /** Until the first fragment shows which tracks have samples. */
+  #movie: Buffer | null = null;
   #growthBytes = 0;
 
   constructor(movieSeconds: () => number | null, added: AddedToMovie = {}) {
@@ -38,7 +49,12 @@ export class FragmentedMp4 {
     this.#added = added;
   }
 
-  /** Measured length of each track, in the order of moov; empty before moov. */
+  /** Whether a fragment has begun. */
+  get hasMedia(): boolean {
+    return this.#movie === null && this.progress.some(({ samples }) => samples > 0);
+  }
+
+  /** Measured length of each track, in the order of moov, also of those that are left out; empty before moov. */
   get progress(): TrackProgress[] {
     return this.#clock?.progress ?? [];
   }
@@ -59,23 +75,36 @@ export class FragmentedMp4 {
 
   #begin({ type, size, headerSize }: BoxHeader): BoxTreatment {
     if (type === 'moof') this.#clock?.begin(size - headerSize);
-    if (type !== 'moov' && type !== 'mfra') return 'pass';
+    const isFirstFragment = type === 'moof' && this.#movie !== null;
+    if (type !== 'moov' && type !== 'mfra' && !isFirstFragment) return 'pass';
     if (size > maxHeldBytes) throw new Mp4FormatError(`box ${type} exceeds ${maxHeldBytes} bytes`);
     return 'hold';
   }
 
-  #end(type: string, held: Buffer | null): Buffer | null {
-    if (type === 'moof') this.#clock?.end();
+  #end({ type, headerSize }: BoxHeader, held: Buffer | null): Buffer | null {
+    if (type === 'moov' && held !== null) {
+      this.#clock = new FragmentClock(readMovieHeader(held).tracks);
+      this.#movie = held;
+      return null;
+    }
+    if (type === 'moof') {
+      if (held !== null) this.#clock?.push(held.subarray(headerSize));
+      this.#clock?.end();
+    }
     if (held === null) return null;
-    return type === 'moov' ? this.#finishMovie(held) : withMovedFragments(held, this.#growthBytes);
+    if (type === 'mfra') return withMovedFragments(held, this.#growthBytes);
+    const movie = this.#movie;
+    this.#movie = null;
+    return movie === null ? held : Buffer.concat([this.#finishMovie(movie), held]);
   }
 
   #finishMovie(moov: Buffer): Buffer {
-    this.#clock = new FragmentClock(readMovieHeader(moov).tracks);
     const seconds = this.#movieSeconds();
     const timed = seconds === null || seconds <= 0 ? moov : withMovieDuration(moov, seconds);
+    const empty = this.progress.filter(({ handler, samples }) => handler === 'soun' && samples === 0);
+    const heard = withoutTracks(timed, new Set(empty.map(({ id }) => id)));
     const { cover, chapters = [] } = this.#added;
-    const covered = cover == null ? timed : withCover(timed, cover);
+    const covered = cover == null ? heard : withCover(heard, cover);
     const patched = chapters.length === 0 ? covered : withChapters(covered, chapters);
     this.#growthBytes = patched.length - moov.length;
     return patched;

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
 import { protectedByDrm, Rejection } from '../rejection.js';
-import { childBoxes, isDamage, readBoxHeader } from './box.js';
+import { readMp3FrameHeader } from '../mpeg-audio/frames.js';
+import { childBoxes, findBox, isDamage, readBoxHeader } from './box.js';
 import { assertNotEncrypted } from './encryption.js';
 import { movieEssentials, readMovieHeader, trackLengthFields } from './movie-header.js';
+import type { ProbedStream } from '../probed.js';
+import { handlerOf } from './movie-header.js';
 import { audioLength, hasOnlyAudio, sampleEntryTypes, summariseMovie } from './movie-summary.js';
 import { indexedBytes, indexesSeveralFragments } from './segment-index.js';
 import { NotRemuxableError } from './remux/layout.js';
@@ -103,6 +106,18 @@ function incomplete(): Rejection {
   );
 }
 
+/** MP4 names MPEG Layer II like MP3. Each frame begins with its layer (ISO 11172-3, 2.4.2.3). @throws MissingBytes */
+function withTrueLayer(streams: readonly ProbedStream[], movie: Buffer, file: PartialFile): ProbedStream[] {
+  const track = childBoxes(movie).find((box) => box.type === 'trak' && handlerOf(box) === 'soun');
+  const [only, second] = streams.filter(({ type }) => type === 'audio');
+  const offsets = track && findBox(track, 'mdia', 'minf', 'stbl', 'stco')?.bytes;
+  if (only?.codec !== 'mp3' || second !== undefined || offsets === undefined || offsets.length < 20)
+    return [...streams];
+  const frame = file.read(offsets.readUInt32BE(16), 4);
+  const isMp3 = frame.length < 4 || readMp3FrameHeader(frame.readUInt32BE()) !== undefined;
+  return streams.map((stream) => (stream === only && !isMp3 ? { ...stream, codec: 'mp2' } : stream));
+}
+
 /** After the last fragment there may be a list of random access points (`mfra`). */
 const maxTrailerBytes = 16 * 1024;
 
@@ -112,7 +127,11 @@ export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolea
   if (movie === undefined) return {};
   assertNotEncrypted(movie);
   const stated = summariseMovie(movie) ?? null;
-  const probe = stated && { ...stated, durationSeconds: withoutLead(stated.durationSeconds, movie) };
+  const probe = stated && {
+    ...stated,
+    durationSeconds: withoutLead(stated.durationSeconds, movie),
+    streams: withTrueLayer(stated.streams, movie, file),
+  };
   // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';

@@ -66,6 +66,29 @@ export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
   );
 }
 
+/** The moov box without these tracks. @param ids of the tracks to leave out */
+export function withoutTracks(moov: Buffer, ids: ReadonlySet<number>): Buffer {
+  if (ids.size === 0) return moov;
+  const isKept = ({ type, bytes }: Box): boolean => {
+    if (type === 'trex') return !ids.has(bytes.readUInt32BE(12));
+    return type !== 'trak' || !ids.has(readTrack(bytes, 1).id);
+  };
+  const boxes = childBoxes(moov).filter(isKept);
+  return makeBox(
+    'moov',
+    boxes.map((box) =>
+      box.type === 'mvex'
+        ? makeBox(
+            'mvex',
+            childBoxes(box.bytes)
+              .filter(isKept)
+              .map(({ bytes }) => bytes),
+          )
+        : box.bytes,
+    ),
+  );
+}
+
 /** Types of data in a tag of iTunes, which players look for in any MP4. */
 const imageTypes = { 'image/jpeg': 13, 'image/png': 14 };
 

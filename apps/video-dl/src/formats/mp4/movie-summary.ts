@@ -66,6 +66,7 @@ function readTrack(track: Box): ProbedStream | null | undefined {
     bitrateKbps: Math.round((totals.bytes * 8) / durationSeconds / 1000) || null,
     durationSeconds: isVideo ? durationSeconds : (trackSeconds(track) ?? durationSeconds),
     hdr: isVideo ? hdrOf(entry) : undefined,
+    hiddenSeconds: hiddenSeconds(track, samples),
     isCover: false,
     isDefault: isEnabled(track),
   };
@@ -160,4 +161,12 @@ function skippedUnits(track: Box): number | undefined {
   });
   const real = starts.filter((start) => start >= 0);
   return real.length === 1 ? real[0] : undefined;
+}
+
+/** The media before the only edit, but for the time at which the first sample is shown. */
+function hiddenSeconds(track: Box, samples: Box): number | undefined {
+  const offsets = findBox(samples, 'ctts')?.bytes;
+  const shownAt = offsets === undefined || offsets.readUInt32BE(12) === 0 ? 0 : offsets.readInt32BE(20);
+  const hidden = (skippedUnits(track) ?? 0) - shownAt;
+  return hidden > 0 ? hidden / timescaleOf(track) : undefined;
 }

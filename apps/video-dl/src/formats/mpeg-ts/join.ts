@@ -1,6 +1,7 @@
-import type { FirstTimes, Joiner, SegmentFacts, TrackKind, TrackLengths } from '../joiner.js';
+import type { FirstFrameKind, FirstTimes, Joiner, SegmentFacts, TrackKind, TrackLengths } from '../joiner.js';
 import { damaged } from '../rejection.js';
 import { Timeline } from '../timeline.js';
+import { FirstFrame, isReadable } from './first-frame.js';
 import { kindOf, nullPid, packetSize, payloadStart, pidOf, TransportTracks } from './tracks.js';
 
 const clockRate = 90_000;
@@ -47,6 +48,7 @@ export class TransportStreamJoiner implements Joiner {
   /** Keyed by PID: its first presentation time on the source's clock, in seconds. */
   readonly #firstTimes = new Map<number, number>();
   readonly #tables = new TransportTracks();
+  readonly #firstFrame = new FirstFrame();
 
   get changed(): ReadonlySet<TrackKind> {
     return this.#tables.changed;
@@ -64,8 +66,9 @@ export class TransportStreamJoiner implements Joiner {
     return this.#tables.hasAudio;
   }
 
-  get hasTransportVideo(): boolean {
-    return this.#tables.tracks?.some(({ type }) => kindOf(type) === 'video') === true;
+  get firstFrame(): FirstFrameKind | null | undefined {
+    const hasFrames = this.#tables.tracks?.some(({ type }) => isReadable(type)) === true;
+    return hasFrames ? this.#firstFrame.kind : undefined;
   }
 
   get startSeconds(): number | null {
@@ -194,12 +197,18 @@ export class TransportStreamJoiner implements Joiner {
         packets[at + 1] = (flags & 0xe0) | (pid >> 8);
         packets[at + 2] = pid & 0xff;
       }
+      if (this.#firstFrame.kind === null) this.#readFirstFrame(packets.subarray(at, at + packetSize), pid);
       if (pid !== nullPid) packets[at + 3] = (control & 0xf0) | this.#nextCounter(pid, control);
       if (!isPlain) this.#moveTimes(packets.subarray(at, at + packetSize), pid);
       if (kept !== at) packets.copyWithin(kept, at, at + packetSize);
       kept += packetSize;
     }
     return kept === 0 ? [] : [packets.subarray(0, kept)];
+  }
+
+  #readFirstFrame(packet: Buffer, pid: number): void {
+    const video = this.#tables.tracks?.find(({ type }) => isReadable(type));
+    if (pid === video?.pid) this.#firstFrame.push(packet, video.type);
   }
 
   #moveTimes(packet: Buffer, pid: number): void {

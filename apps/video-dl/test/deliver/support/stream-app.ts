@@ -227,6 +227,7 @@ class SessionStandIn implements RelaySession {
       startSeconds: null,
       hiddenSeconds: 0,
       offsetSeconds: null,
+      keyFrameSeconds: null,
       statedSeconds: null,
       lengths: null,
       isWhole: false,
@@ -234,7 +235,7 @@ class SessionStandIn implements RelaySession {
       readAhead: () => undefined,
     };
     return Promise.resolve([
-      { url, carries: 'all', isJoined: false, hasTransportVideo: false, analysis: undefined, ...unknown },
+      { url, carries: 'all', isJoined: false, hasTransportKeyFrame: false, analysis: undefined, ...unknown },
     ]);
   }
 

@@ -182,7 +182,7 @@ describe('FragmentedMp4', () => {
     media.writeUInt32BE(1, 0);
     media.write('mdat', 4, 'latin1');
     media.writeBigUInt64BE(24n, 8);
-    const { output, mp4 } = walk(Buffer.concat([wide, media]), [130], 100);
+    const { output, mp4 } = walk(Buffer.concat([wide, makeBox('moof', []), media]), [130], 100);
     expect(output.readBigUInt64BE(8 + 8 + 24)).toBe(60_000n);
     expect(mp4.complete).toBe(true);
   });

@@ -32,7 +32,7 @@ interface FileToSend {
  *
  * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
  */
-export async function sendFile(
+export async function passOn(
   job: StreamJob,
   { plan, file, reader, selection, status }: FileToSend,
 ): Promise<void> {

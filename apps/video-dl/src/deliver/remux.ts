@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import { DomainError } from '@media-services/http-common';
 import { childBoxes, isDamage } from '../formats/mp4/box.js';
 import { FragmentClock } from '../formats/mp4/fragment-clock.js';
 import { readMovieHeader } from '../formats/mp4/movie-header.js';
 import { FragmentRewriter } from '../formats/mp4/remux/fragment-rewriter.js';
 import type { Layout } from '../formats/mp4/remux/layout.js';
+import { UnexpectedMediaError } from '../look/learnt.js';
 import type { Plan } from '../plan/plan.js';
 import type { ByteRange } from '../upstream/byte-range.js';
 import { failureOf, type Upstream } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Selection } from './ranges.js';
-import type { RemuxedFile } from './remuxed-files.js';
+import type { RemuxedFile } from './remuxed-file.js';
 import { formats, streamHeaders } from './response.js';
 import { SourceReader } from './source-reader.js';
 
@@ -28,7 +28,7 @@ interface RemuxedToSend {
  *
  * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
  */
-export async function sendRemuxed(
+export async function remux(
   job: StreamJob,
   { plan, file, upstream, selection, status }: RemuxedToSend,
 ): Promise<void> {
@@ -82,7 +82,7 @@ export async function sendRemuxed(
     await job.end();
   } catch (error) {
     job.signal.throwIfAborted();
-    throw isDamage(error) ? new WrongIndexError("its fragments don't match it", error) : failureOf(error);
+    throw isDamage(error) ? wrongIndex("its fragments don't match it", error) : failureOf(error);
   } finally {
     await Promise.all(readers.map((reader) => reader.close()));
   }
@@ -182,7 +182,7 @@ function rangesOfSources(layout: Layout, start: number, end: number): Map<number
 
 interface FragmentTracks {
   readonly rewriters: readonly FragmentRewriter[];
-  /** @throws WrongIndexError if the fragments are shorter than their index says */
+  /** @throws UnexpectedMediaError if the fragments are shorter than their index says */
   assertComplete(): void;
 }
 
@@ -202,9 +202,7 @@ function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): Fragme
       for (const [index, { type, seconds }] of tracks.entries()) {
         const endSeconds = clock.progress[index]?.endSeconds ?? 0;
         if (endSeconds < seconds - maxMissingSeconds)
-          throw new WrongIndexError(
-            `its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`,
-          );
+          throw wrongIndex(`its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`);
       }
     },
   };
@@ -212,11 +210,13 @@ function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): Fragme
 
 const maxMissingSeconds = 0.5;
 
-/** The fragments of a file differ from its index. ffmpeg, which ignores the index, may still read them. */
-export class WrongIndexError extends DomainError {
-  override readonly name = 'WrongIndexError';
-
-  constructor(what: string, cause?: unknown) {
-    super('upstream_error', `The index of the site's file is wrong: ${what}. Try again.`, { cause });
-  }
+/** ffmpeg, which ignores the index, may still read the fragments. */
+function wrongIndex(what: string, cause?: unknown): UnexpectedMediaError {
+  return new UnexpectedMediaError(
+    { kind: 'wrong_index' },
+    `The index of the site's file is wrong: ${what}.`,
+    {
+      cause,
+    },
+  );
 }

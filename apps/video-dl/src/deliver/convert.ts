@@ -1,0 +1,259 @@
+import { DomainError } from '@media-services/http-common';
+import type { ChildGroup } from '@media-services/processes';
+import { InputFactsReader } from '../ffmpeg/input-facts.js';
+import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
+import { startMediaProcess } from '../ffmpeg/process.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import { UnexpectedMediaError } from '../look/learnt.js';
+import { lateAudio, maxHiddenAudioSeconds, maxHiddenVideoSeconds, withInputs } from '../plan/conversion.js';
+import { tooLarge, type Plan } from '../plan/plan.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import type { RelayInput, RelaySession } from '../relay/session.js';
+import { Expectation, type ExpectedInput } from './expectation.js';
+import type { StreamJob } from './job.js';
+import type { StreamLimits } from '../capacity.js';
+import { openInputs, type OpenInput } from './open-inputs.js';
+import type { OutputRun, StreamOutput } from './output.js';
+import { type Selection, whole } from './ranges.js';
+import { streamHeaders } from './response.js';
+import { assertComplete, assertNoEmptyTrack } from './verification.js';
+
+export interface Conversion {
+  readonly plan: Plan;
+  readonly output: StreamOutput;
+  /** The part that the client wants. It always extends to the end. */
+  readonly selection: Selection;
+  readonly session: RelaySession;
+  /** To read a source again. */
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly tools: MediaTools;
+  /** Already opened but unread. */
+  readonly inputs?: readonly OpenInput[] | undefined;
+}
+
+/**
+ * Generates a stream with ffmpeg and sends it to the client. Sends no header before the first media byte and
+ * doesn't end the response before everything is verified. All its processes have ended when it returns.
+ *
+ * @throws DomainError or the abort's reason. If headers have been sent by then, the connection must be reset.
+ * @throws UnexpectedMediaError if the next request has to be made in another way
+ */
+export async function convert(job: StreamJob, stream: Conversion): Promise<void> {
+  const { output, session, tools } = stream;
+  const endFirstByte = job.context.timings.start('firstByte');
+  const facts = new InputFactsReader();
+  const inputs = stream.inputs ?? (await openInputs({ ...stream, signal: job.signal }));
+  const plan = withInputs(stream.plan, inputs);
+  for (const input of inputs) input.readAhead();
+  const expected = new Expectation(
+    plan.expected,
+    inputs.map((input, index) => expectedInput(input, index, facts)),
+  );
+  await using child = await startMediaProcess({
+    file: tools.ffmpeg,
+    args: output.ffmpegArguments(inputs, plan),
+    environment: session.environment,
+    encodesVideo: plan.video?.action === 'transcode',
+    signal: job.signal,
+    onStderrLine: (line) => facts.readLine(line),
+  });
+  const run = await output.begin(expected);
+  const client = new PartialWriter(job, plan);
+  let hasBegun = false;
+  for await (const parts of readMedia(child, run, job, session)) {
+    assertNoChange(plan, { inputs, facts });
+    if (!hasBegun) {
+      hasBegun = true;
+      assertBeginning(plan, run, inputs);
+      const isIntact = session.failure === undefined && !facts.hasInvalidData && facts.decodeErrors === 0;
+      if (isIntact && session.allReceived()) assertNoEmptyTrack(run, expected);
+      const header = await run.header();
+      const headerBytes = await output.headerBytes();
+      endFirstByte();
+      const selection = run.file === null ? whole : stream.selection;
+      if (selection.kind === 'part') client.bytesToSkip = selection.start;
+      const { saveAs } = job.request;
+      const described = { format: output.format, file: run.file, selection, headerBytes, saveAs };
+      job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
+      await client.send([header]);
+    }
+    await client.send(parts);
+  }
+  await assertAudioIsKnown(plan, { run, inputs, child, facts });
+  assertNoChange(plan, { inputs, facts });
+  const { signal, renew, request } = job;
+  const finished = {
+    ...stream,
+    plan,
+    signal,
+    renew,
+    client: request.client,
+    child,
+    output: run,
+    facts,
+    expected,
+  };
+  await assertComplete(finished);
+  await client.send([run.trailer()]);
+  await job.end();
+}
+
+function expectedInput(input: RelayInput, index: number, facts: InputFactsReader): ExpectedInput {
+  return {
+    input,
+    get facts() {
+      return facts.inputs[index];
+    },
+  };
+}
+
+/** Sends a generated stream without the beginning that the client already has. */
+class PartialWriter {
+  bytesToSkip = 0;
+  #generatedBytes = 0;
+  readonly #job: StreamJob;
+  readonly #plan: Plan;
+
+  constructor(job: StreamJob, plan: Plan) {
+    this.#job = job;
+    this.#plan = plan;
+  }
+
+  async send(parts: readonly Buffer[]): Promise<void> {
+    const rests: Buffer[] = [];
+    for (const part of parts) {
+      this.#generatedBytes += part.length;
+      const rest = part.subarray(Math.min(this.bytesToSkip, part.length));
+      this.bytesToSkip -= part.length - rest.length;
+      if (rest.length > 0) rests.push(rest);
+    }
+    const { limits } = this.#job;
+    if (this.#generatedBytes > limits.maxOutputBytes)
+      throw tooLarge(this.#plan.target, 'has more bytes', limits);
+    if (rests.length > 0) await this.#job.send(...rests);
+  }
+}
+
+interface MadeSoFar {
+  readonly inputs: readonly OpenInput[];
+  readonly facts: InputFactsReader;
+}
+
+const changesInTheMiddle = "The site's media change their tracks or encoding in the middle.";
+const startsOtherwise = "The beginning of the site's media differs from what they state.";
+
+/** @throws UnexpectedMediaError if a copied track changes its parameters, or a track that isn't output begins */
+function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
+  const [video, audio] = [inputs[0]?.changes, inputs.at(-1)?.changes];
+  const changed = { video: video?.changed?.has('video'), audio: audio?.changed?.has('audio') };
+  for (const track of ['video', 'audio'] as const)
+    if (plan[track]?.action === 'copy' && changed[track])
+      throw new UnexpectedMediaError({ kind: 'changes', track }, changesInTheMiddle);
+  const isUntimed =
+    plan.target === 'mp3' && plan.expected.clip === null && facts.inputs.at(-1)?.format === 'aac';
+  if (isUntimed && changed.audio && plan.audio?.ignoresTimes !== true)
+    throw new UnexpectedMediaError({ kind: 'untimed_audio' }, changesInTheMiddle);
+  if (plan.video === null || plan.audio !== null) return;
+  const late = facts.lateTracks.find(({ kind }) => kind === 'audio');
+  if (late !== undefined) throw new UnexpectedMediaError({ ...late, kind: 'late_audio' }, changesInTheMiddle);
+  const isAwaited = plan.awaitsAudio && audio?.hasAudio === true;
+  if (isAwaited || (facts.hasUnknownAudio && inputs.some(({ changes }) => changes.added?.has('audio'))))
+    throw new UnexpectedMediaError({ kind: 'late_audio', at: 0, seconds: 0 }, changesInTheMiddle);
+  if (inputs.some(({ changes }) => changes.omitted?.has('audio'))) throw lateAudio();
+}
+
+/**
+ * The output must be in the format that its container states, as for MPEG Layer II, which containers name like MP3.
+ * It must hide no media, and a clip must begin with its first frame.
+ * @throws UnexpectedMediaError
+ */
+function assertBeginning(plan: Plan, run: OutputRun, inputs: readonly OpenInput[]): void {
+  const { video, audio, target } = plan;
+  const { clip } = plan.expected;
+  if (audio?.action === 'copy' && run.isInFormat === false)
+    throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
+  // Joined segments have no edit list.
+  const mayHide = clip !== null || inputs.every(({ isJoined }) => !isJoined);
+  const hides = (track: 'video' | 'audio', seconds: number) =>
+    mayHide && plan[track]?.action === 'copy' && run.startSeconds(track) < -seconds;
+  if (hides('video', maxHiddenVideoSeconds))
+    throw new UnexpectedMediaError({ kind: 'changes', track: 'video' }, startsOtherwise);
+  if (target !== 'original' && hides('audio', maxHiddenAudioSeconds))
+    throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
+  if (clip === null || video === null || clip.readFromSeconds === 0) return;
+  const isEmpty = run.tracks.find(({ type }) => type === 'video')?.samples === 0;
+  if (isEmpty || run.startSeconds('video') > maxHiddenVideoSeconds)
+    throw new UnexpectedMediaError({ kind: 'no_key_frame' }, startsOtherwise);
+}
+
+interface MadeByChild extends MadeSoFar {
+  readonly run: OutputRun;
+  readonly child: Pick<ChildGroup, 'exited'>;
+}
+
+/**
+ * ffmpeg can copy audio only if it begins soon enough for its sample rate to be found, and encode it only if it begins.
+ * @throws UnexpectedMediaError
+ */
+async function assertAudioIsKnown(plan: Plan, { run, inputs, child, facts }: MadeByChild): Promise<void> {
+  if (run.hasMedia || !facts.hasUnknownAudio || plan.target === 'original' || plan.audio === null) return;
+  if ((await child.exited).code === 0) return;
+  if (plan.video !== null && inputs.at(-1)?.changes.hasAudio === false)
+    throw new UnexpectedMediaError({ kind: 'no_audio' }, startsOtherwise);
+  if (plan.audio.action === 'copy')
+    throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
+}
+
+/** The relay retries a silent source several times. After more timeouts than that, ffmpeg itself is considered stuck. */
+const maxIdleTimeouts = 6;
+
+/**
+ * Yields ffmpeg's output, processed for the client. Holds back headers until there is media.
+ *
+ * @throws the abort's reason, including when ffmpeg or upstream sends nothing for too long.
+ */
+async function* readMedia(
+  child: ChildGroup,
+  run: OutputRun,
+  job: StreamJob,
+  session: RelaySession,
+): AsyncGenerator<readonly Buffer[], void, undefined> {
+  const output = new OutputReader(child.stdout);
+  const held: Buffer[] = [];
+  try {
+    while (!run.hasMedia) {
+      const chunks = await output.next();
+      if (chunks === null) break;
+      held.push(...chunks.flatMap((chunk) => run.push(chunk)));
+    }
+    job.signal.throwIfAborted();
+    if (!run.hasMedia) return;
+    yield held.splice(0);
+    // ffmpeg may be silent while its source sends bytes: a fragment may take longer than the timeout to fill.
+    const progress = () => ({
+      bytes: session.bytesReceived,
+      mediaSeconds: Math.max(0, ...run.tracks.map(({ endSeconds }) => endSeconds)),
+    });
+    const maxMs = job.limits.upstreamIdleTimeoutMs * maxIdleTimeouts;
+    using rate = job.watchSource(progress, { maxMs, reason: () => idleTimeout(job.limits) });
+    for (;;) {
+      const chunks = await rate.during(output.next(batchBytes));
+      job.signal.throwIfAborted();
+      if (chunks === null) return;
+      const parts: Buffer[] = [];
+      for (const chunk of chunks) parts.push(...run.push(chunk));
+      yield parts;
+    }
+  } catch (error) {
+    // An aborted child's stdout closes early; the abort's reason explains why.
+    job.signal.throwIfAborted();
+    throw error;
+  }
+}
+
+function idleTimeout({ upstreamIdleTimeoutMs }: StreamLimits): DomainError {
+  return new DomainError(
+    'upstream_timeout',
+    `The site's media server sent nothing for ${(upstreamIdleTimeoutMs * maxIdleTimeouts) / 1000} s.`,
+  );
+}

@@ -1,0 +1,148 @@
+import { firstFrameSeconds, probe, ProbeError, type ProbeOptions } from '../ffmpeg/probe.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import { streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
+import { startsBehind, type Clip } from '../plan/clip.js';
+import { maxHiddenVideoSeconds, type InputFacts } from '../plan/conversion.js';
+import type { Plan } from '../plan/plan.js';
+import type { RelayInput, RelaySession } from '../relay/session.js';
+
+/** An input of ffmpeg, and what its beginning shows. */
+export interface OpenInput extends RelayInput, InputFacts {
+  /** For a seekable file: how long before the clip to start reading. */
+  readonly prerollSeconds?: number | null;
+}
+
+interface InputsToOpen {
+  readonly plan: Plan;
+  readonly session: RelaySession;
+  readonly tools: MediaTools;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The inputs for ffmpeg: one with everything, or video and audio separately. A single source may
+ * also deliver the two separately.
+ * @throws DomainError, the signal's reason
+ */
+export async function openInputs({
+  plan,
+  session,
+  tools,
+  signal,
+}: InputsToOpen): Promise<readonly OpenInput[]> {
+  const { tracks, clip } = plan.expected;
+  const span = clip && { startSeconds: clip.readFromSeconds, endSeconds: clip.endSeconds };
+  try {
+    const inputs = await Promise.all(
+      plan.inputs.map(async (source, index) => {
+        const track = tracks[index] ?? 'all';
+        const found = await session.add(source, track, span);
+        const chosen = track === 'all' ? found : [withTrack(found, track)];
+        if (clip === null) return chosen;
+        return Promise.all(
+          chosen.map((input) => clipInput(input, { plan, clip, track, session, tools, signal })),
+        );
+      }),
+    );
+    return inputs.flat();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Containers that index their key frames, or whose audio packets can be found by time. */
+const seekable = {
+  video: /^(?:mov|matroska)\b/u,
+  audio: /^(?:mov|matroska|mp3|ogg|flac|wav|w64|aiff|caf)\b/u,
+};
+/** Audio decoders need a few packets before their output is correct. */
+const audioPrerollSeconds = 0.5;
+/** Shorter delays between tracks are ignored, since audio often has an encoder's delay. */
+const maxDelaySeconds = 0.25;
+const probeTimeoutMs = 15_000;
+
+interface ClipContext extends InputsToOpen {
+  readonly clip: Clip;
+  readonly track: 'all' | 'video' | 'audio';
+}
+
+/** Adds what a clip of the input depends on. */
+async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenInput> {
+  const { clip, session, tools, signal } = context;
+  const { keyFrameSeconds: videoSeconds } = input;
+  if (input.isJoined)
+    return { ...input, startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds) };
+  const { environment, parse } = session;
+  const options = { signal, parse, maxMs: probeTimeoutMs, environment };
+  try {
+    const found = await probe(tools, input.url, options);
+    return { ...input, ...(await clipFacts(input.url, found, { ...context, options })) };
+  } catch (error) {
+    signal.throwIfAborted();
+    // ffmpeg either reads the file anyway or reports a better error.
+    if (error instanceof ProbeError) return { ...input, offsetSeconds: 0 };
+    throw error;
+  }
+}
+
+/** In files that it seeks by decode times, ffmpeg seeks to 3/23 s before the time, for codecs with B-frames. */
+const bFrameSeconds = 0.131;
+
+/** @throws InvalidRequestError for a clip behind the end */
+async function clipFacts(
+  url: string,
+  found: Probe,
+  { plan, clip, track, tools, options }: ClipContext & { readonly options: ProbeOptions },
+): Promise<Pick<OpenInput, 'offsetSeconds' | 'prerollSeconds' | keyof InputFacts>> {
+  assertIsInside(clip, found);
+  const type = track === 'audio' ? 'audio' : 'video';
+  // Second 0 is the first video frame, even for a clip of the audio alone.
+  const first = streamOf(found.streams, 'video') ?? streamOf(found.streams, 'audio');
+  const delaySeconds = first?.delaySeconds ?? 0;
+  const offsetSeconds = delaySeconds > maxDelaySeconds ? 0 : -delaySeconds;
+  const isSought = clip.readFromSeconds > 0 && seekable[type].test(found.formatName);
+  const start = clip.startSeconds - offsetSeconds + (found.startSeconds ?? 0);
+  const isEarlier = found.formatName.startsWith('matroska') && !/^(?:vp|av1)/u.test(first?.codec ?? '');
+  const seconds = isEarlier ? start - bFrameSeconds : start;
+  const maySkipEncoder = isSought && type === 'video' && plan.video?.action === 'copy';
+  const frame = maySkipEncoder
+    ? await firstFrameSeconds(tools, url, { ...options, seconds, track: plan.video.track ?? 0 })
+    : null;
+  return {
+    offsetSeconds,
+    prerollSeconds: isSought ? (type === 'audio' ? audioPrerollSeconds : 0) : null,
+    startsWithKeyFrame: clip.startSeconds === 0 || (frame !== null && isAt(frame, start)),
+    lacksAudio: isOutside(streamOf(found.streams, 'audio', plan.audio?.track), clip),
+  };
+}
+
+function isAt(seconds: number, wantedSeconds: number): boolean {
+  return Math.abs(seconds - wantedSeconds) <= maxHiddenVideoSeconds;
+}
+
+/** Of other formats, the plan knows the length already, or ffprobe only estimates it. */
+const statesItsEnd = /^(?:ogg|flac|wav|aiff|mpegts)\b/u;
+
+/** The page may state more than its media have. @throws InvalidRequestError */
+function assertIsInside({ startSeconds }: Clip, { formatName, durationSeconds }: Probe): void {
+  if (!statesItsEnd.test(formatName) || durationSeconds === null) return;
+  if (startSeconds >= durationSeconds) throw startsBehind(durationSeconds);
+}
+
+/** Whether a stream ends before the clip or starts after it: it states that, within the usual tolerance, or starts late. */
+function isOutside(stream: ProbedStream | undefined, { startSeconds, endSeconds }: Clip): boolean {
+  if (stream?.isUnseen === true) return true;
+  if (stream?.durationSeconds == null) return false;
+  const { delaySeconds = 0, durationSeconds } = stream;
+  return (
+    startSeconds > delaySeconds + durationSeconds - maxDelaySeconds ||
+    (endSeconds ?? Infinity) < delaySeconds + maxDelaySeconds
+  );
+}
+
+function withTrack(inputs: readonly RelayInput[], track: 'video' | 'audio'): RelayInput {
+  const input = inputs.find(({ carries }) => carries === 'all' || carries === track);
+  if (input === undefined) throw new Error(`a plan has an input with ${track}`);
+  return input;
+}

@@ -1,0 +1,47 @@
+import type { Layout } from '../formats/mp4/remux/layout.js';
+import type { LaidOut } from '../look/layouts.js';
+import { isSameCodec } from '../plan/codecs.js';
+import type { Plan } from '../plan/plan.js';
+import type { RenewSource } from '../upstream/media-source.js';
+import type { RemoteObject } from '../upstream/remote-object.js';
+import type { Upstream } from '../upstream/upstream.js';
+import type { KnownFile } from './response.js';
+import { digest } from './site-file.js';
+
+/** An MP4 that consists of a new header and parts of the site's files. */
+export interface RemuxedFile extends KnownFile {
+  readonly layout: Layout;
+  /** The site's files, in the order of the plan's inputs. */
+  readonly sources: readonly RemuxSource[];
+}
+
+export interface RemuxSource {
+  readonly object: RemoteObject;
+  readonly totalBytes: number;
+  /** The outbound proxy for its URL. */
+  readonly exit: number | undefined;
+}
+
+/** The MP4 of a layout; undefined if it isn't what is planned. */
+export function remuxedFileOf(
+  { inputs, video, audio, mayNeedOnlyHeader }: Plan,
+  laidOut: LaidOut | null,
+  { upstream, renew }: { readonly upstream: Upstream; readonly renew: RenewSource },
+): RemuxedFile | undefined {
+  if (laidOut === null || !mayNeedOnlyHeader) return undefined;
+  const { layout, heads, headerDigest } = laidOut;
+  const codecOf = (type: 'video' | 'audio') => layout.tracks.find((track) => track.type === type)?.codec;
+  if (!isSameCodec(codecOf('video'), video?.codec) || !isSameCodec(codecOf('audio'), audio?.codec))
+    return undefined;
+  const sources = inputs.flatMap((source, index) => {
+    const { identity, totalBytes } = heads[index] ?? {};
+    if (identity === undefined || totalBytes == null) return [];
+    return [{ object: upstream.object(source, renew, identity), totalBytes, exit: source.origin?.exit }];
+  });
+  const mediaBytes = layout.lengths.reduce((sum, bytes) => sum + bytes, 0);
+  const totalBytes = layout.header.length + mediaBytes;
+  // Changes with the header, which has the page's title.
+  const tags = heads.flatMap(({ identity }) => identity.strongEtag ?? []);
+  const etag = tags.length < heads.length ? null : `"${digest(headerDigest, ...tags)}"`;
+  return { layout, sources, totalBytes, hasRanges: true, etag };
+}

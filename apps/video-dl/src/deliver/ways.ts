@@ -1,0 +1,84 @@
+import type { Page } from '../look/learnt.js';
+import { type Facts, factsFrom, type Looked, Looker, type LookOptions } from '../look/look.js';
+import type { OpenedFile } from '../look/one-shot.js';
+import type { SourceHeads } from '../look/source-heads.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
+import type { MediaRelay } from '../relay/media-relay.js';
+import type { Upstream } from '../upstream/upstream.js';
+import type { Extraction } from '../extract/types.js';
+import { conversionOf } from '../plan/conversion.js';
+import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
+import { withFacts } from '../plan/with-facts.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { StreamRequest } from './job.js';
+import { remuxedFileOf, type RemuxedFile } from './remuxed-file.js';
+import type { KnownFile } from './response.js';
+import { siteFileOf, type SiteFile } from './site-file.js';
+
+export interface WaysOptions {
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly upstream: Upstream;
+  readonly heads: SourceHeads;
+  readonly parsers: Pick<ParserPool, 'forClient'>;
+  readonly tools: MediaTools;
+  readonly planSettings: PlanSettings;
+}
+
+/** What a plan is made from. */
+export type Wish = Page & Pick<StreamRequest, 'target' | 'clip'> & { readonly extraction: Extraction };
+
+/** A final plan, and how it is delivered. */
+export type Way =
+  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
+  | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
+  | { readonly kind: 'convert'; readonly plan: Plan }
+  /** From a single response, which is still to be looked at. */
+  | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
+
+/** Decides how a stream is delivered. */
+export class Ways {
+  readonly looker: Looker;
+  readonly #options: WaysOptions;
+
+  constructor(options: WaysOptions) {
+    this.#options = options;
+    this.looker = new Looker(options);
+  }
+
+  /** @param facts absent to take the page's word @throws DomainError if the page has nothing for the target */
+  plan({ extraction, target, clip }: Wish, facts: Facts = new Map()): Plan {
+    return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip);
+  }
+
+  /** Looks at the sources of a stream, then plans it. @throws DomainError, the signal's reason */
+  async decide(wish: Wish, options: LookOptions): Promise<Way> {
+    return this.find(wish, await this.looker.look(wish, this.plan(wish), options), options);
+  }
+
+  /** @throws DomainError if no plan can help */
+  find(wish: Wish, looked: Looked, options: LookOptions): Way {
+    const plan = this.plan(wish, looked.facts);
+    const [source] = plan.inputs;
+    if (source !== undefined && this.looker.isOneShot(plan.inputs)) return { kind: 'one shot', plan, source };
+    const siteFile = siteFileOf(plan, looked.facts, { ...this.#options, ...options });
+    if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
+    const file = remuxedFileOf(plan, looked.laidOut, { ...this.#options, ...options });
+    if (file !== undefined) return { kind: 'remux', plan, file };
+    return { kind: 'convert', plan: conversionOf(plan, looked.learnt) };
+  }
+
+  /** The way of a file that differs with each response, from the only one. @throws DomainError */
+  findOneShot(wish: Wish, { source, opened }: OneShot, options: LookOptions): Way {
+    const facts = new Map([[source, factsFrom(opened.head)]]);
+    const plan = this.plan(wish, facts);
+    const file = siteFileOf(plan, facts, { ...this.#options, ...options });
+    if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
+    return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt) };
+  }
+}
+
+interface OneShot {
+  readonly source: MediaSource;
+  readonly opened: OpenedFile;
+}
