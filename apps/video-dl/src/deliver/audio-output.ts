@@ -67,7 +67,6 @@ export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | un
 }
 
 class OggRun implements OutputRun {
-  readonly file = null;
   readonly #pages = new OggPages((page, bytes) =>
     this.#output.push(...(this.#cover?.push(page, bytes) ?? [bytes])),
   );

@@ -14,7 +14,7 @@ import type { StreamJob } from './job.js';
 import type { StreamLimits } from '../capacity.js';
 import { openInputs, type OpenInput } from './open-inputs.js';
 import type { OutputRun, StreamOutput } from './output.js';
-import { type Selection, whole } from './ranges.js';
+import type { Selection } from './ranges.js';
 import { streamHeaders } from './response.js';
 import { assertComplete, assertNoEmptyTrack } from './verification.js';
 
@@ -70,10 +70,10 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
       const header = await run.header();
       const headerBytes = await output.headerBytes();
       endFirstByte();
-      const selection = run.file === null ? whole : stream.selection;
+      const { selection } = stream;
       if (selection.kind === 'part') client.bytesToSkip = selection.start;
       const { saveAs } = job.request;
-      const described = { format: output.format, file: run.file, selection, headerBytes, saveAs };
+      const described = { format: output.format, file: output.file, selection, headerBytes, saveAs };
       job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
       await client.send([header]);
     }

@@ -12,6 +12,7 @@ import {
 } from '../formats/mpeg-audio/info-frame.js';
 import type { AudioLength } from '../formats/probed.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
+import { UnexpectedMediaError } from '../look/learnt.js';
 import { mp3Arguments, mp3BitrateKbps, type AudioTrim } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { secondsIn } from '../plan/clip.js';
@@ -26,14 +27,14 @@ import { digest } from './site-file.js';
 /** An ID3 tag, a frame that states the length, then the MP3 frames. */
 export class Mp3Output implements StreamOutput {
   readonly format = formats.mp3;
-  readonly file = null;
+  readonly file: ExactFile | null = null;
+  protected readonly tools: MediaTools;
   readonly #plan: Plan;
-  readonly #tools: MediaTools;
   readonly #cover: Promise<Cover | null>;
 
   constructor(plan: Plan, tools: MediaTools, cover: Promise<Cover | null>) {
     this.#plan = plan;
-    this.#tools = tools;
+    this.tools = tools;
     this.#cover = cover;
   }
 
@@ -43,7 +44,7 @@ export class Mp3Output implements StreamOutput {
   }
 
   ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
-    return argumentsFor(plan, inputs, this.#tools);
+    return argumentsFor(plan, inputs, this.tools);
   }
 
   begin(expected: Expectation): Promise<OutputRun> {
@@ -58,10 +59,6 @@ class Mp3Run implements OutputRun {
 
   constructor(inexactHeader: (firstFrame: Buffer) => Promise<Buffer>) {
     this.#inexactHeader = inexactHeader;
-  }
-
-  get file(): ExactFile | null {
-    return null;
   }
 
   get frames(): number {
@@ -108,72 +105,51 @@ export interface StatedAudio extends AudioLength {
   readonly validator: string | null;
 }
 
-/** An MP3 whose size is known before ffmpeg starts. */
-interface ExactMp3 {
-  readonly file: ExactFile;
-  readonly tag: Buffer;
-  readonly trim: AudioTrim;
-  readonly audio: ConstantFrames;
-}
-
-/** An MP3 that is byte-for-byte reproducible with the same tools. */
-export class ExactMp3Output implements StreamOutput {
-  readonly format = formats.mp3;
-  readonly #plan: Plan;
-  readonly #tools: MediaTools;
-  readonly #cover: Cover | null;
-  readonly #exact: ExactMp3;
+/** An MP3 whose size is known before ffmpeg starts, byte-for-byte reproducible with the same tools. */
+export class ExactMp3Output extends Mp3Output {
+  override readonly file: ExactFile;
+  readonly #trim: AudioTrim;
+  readonly #audio: ConstantFrames;
+  readonly #tag: Buffer;
 
   constructor(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cover | null) {
-    this.#plan = plan;
-    this.#tools = tools;
-    this.#cover = cover;
-    this.#exact = exactMp3(plan, tools, stated, cover);
+    super(plan, tools, Promise.resolve(cover));
+    // MP3 supports 192 kbit/s at both rates; pick the one that divides evenly.
+    const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
+    const { clip } = plan.expected;
+    const samples = Math.round(secondsIn(clip, stated.seconds) * sampleRate);
+    const seconds = samples / sampleRate;
+    const audio = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
+    const tag = makeTag(plan, cover, seconds);
+    // Floating-point rounding may differ between processors.
+    const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
+    const part = clip === null ? [] : [String(clip.startSeconds)];
+    const etag =
+      stated.validator &&
+      `"${digest(stated.validator, machine, String(samples), tag.toString('latin1'), ...part)}"`;
+    this.#trim = { sampleRate, samples };
+    this.#audio = audio;
+    this.#tag = tag;
+    this.file = {
+      totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
+      etag,
+      seconds,
+      hasRanges: etag !== null,
+      secondsBefore: (byte) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
+    };
   }
 
-  get file(): ExactFile {
-    return this.#exact.file;
+  override ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
+    return argumentsFor(plan, inputs, this.tools, this.#trim);
   }
 
-  headerBytes(): Promise<number> {
-    return Promise.resolve(this.#exact.tag.length);
-  }
-
-  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
-    return argumentsFor(plan, inputs, this.#tools, this.#exact.trim);
-  }
-
-  begin(expected: Expectation): Promise<OutputRun> {
-    const cover = Promise.resolve(this.#cover);
-    return Promise.resolve(new ExactMp3Run(this.#exact, inexactHeader(this.#plan, cover, expected)));
+  override begin(): Promise<OutputRun> {
+    const header = (firstFrame: Buffer) =>
+      Promise.resolve(withInfoFrame(this.#tag, firstFrame, this.file.seconds ?? 0));
+    return Promise.resolve(new ExactMp3Run(this.#audio, header));
   }
 }
 
-function exactMp3(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cover | null): ExactMp3 {
-  // MP3 supports 192 kbit/s at both rates; pick the one that divides evenly.
-  const sampleRate = stated.sampleRate % 8000 === 0 ? 48_000 : 44_100;
-  const { clip } = plan.expected;
-  const samples = Math.round(secondsIn(clip, stated.seconds) * sampleRate);
-  const audio = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
-  const tag = makeTag(plan, cover, samples / sampleRate);
-  // Floating-point rounding may differ between processors.
-  const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
-  const { validator } = stated;
-  const part = clip === null ? [] : [String(clip.startSeconds)];
-  const etag =
-    validator && `"${digest(validator, machine, String(samples), tag.toString('latin1'), ...part)}"`;
-  const file = {
-    totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
-    etag,
-    seconds: samples / sampleRate,
-    hasRanges: etag !== null,
-    secondsBefore: (byte: number) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
-  };
-  return { file, tag, trim: { sampleRate, samples }, audio };
-}
-
-/** Encoders may add a frame or two at the end. */
-const maxDroppedBytes = 4 * 1024;
 /**
  * Covers a container's rounding and a decoder's delay: HE-AAC ends 2196 samples early, 0.09 s at 24 kHz.
  * More would be made-up silence.
@@ -182,68 +158,42 @@ const maxSilentFrames = 4;
 
 /** Holds back the last part until verification, because with a stated length the last byte ends the response. */
 class ExactMp3Run extends Mp3Run {
-  readonly #exact: ExactMp3;
-  /** Whether the encoder produces the frames that the size was calculated for. */
-  #isAsPlanned = true;
-  #held: Buffer | undefined;
-  #sentBytes = 0;
-  #droppedBytes = 0;
+  readonly #audio: ConstantFrames;
+  #held: Buffer = Buffer.alloc(0);
+  #bytes = 0;
 
-  constructor(exact: ExactMp3, inexactHeader: (firstFrame: Buffer) => Promise<Buffer>) {
-    super(inexactHeader);
-    this.#exact = exact;
-  }
-
-  override get file(): ExactFile | null {
-    return this.#isAsPlanned ? this.#exact.file : null;
+  constructor(audio: ConstantFrames, header: (firstFrame: Buffer) => Promise<Buffer>) {
+    super(header);
+    this.#audio = audio;
   }
 
   override push(chunk: Buffer): readonly Buffer[] {
-    if (!this.hasMedia) this.#isAsPlanned = startsAsPlanned(chunk, this.#exact);
-    if (!this.#isAsPlanned) return super.push(chunk);
-    const part = chunk.subarray(0, this.#exact.audio.totalBytes - this.#sentBytes);
-    this.#sentBytes += part.length;
-    this.#droppedBytes += chunk.length - part.length;
-    if (this.#droppedBytes > maxDroppedBytes) throw tooMuchAudio();
-    super.push(part);
+    // Encoders may add a frame or two at the end.
+    const part = chunk.subarray(0, this.#audio.totalBytes - this.#bytes);
     if (part.length === 0) return [];
-    const ready = this.#held === undefined ? [] : [this.#held];
+    this.#bytes += part.length;
+    const ready = this.#held;
     this.#held = part;
-    return ready;
+    super.push(part);
+    return ready.length === 0 ? [] : [ready];
   }
 
-  override header(): Promise<Buffer> {
-    if (!this.#isAsPlanned) return super.header();
-    const { tag, trim } = this.#exact;
-    const info = makeInfoFrame(this.firstFrame, trim.samples / trim.sampleRate, 'Info');
-    return Promise.resolve(Buffer.concat([tag, info ?? Buffer.alloc(0)]));
-  }
-
+  /** With silence for the few frames that the decoder left out. @throws UnexpectedMediaError when more are missing */
   override trailer(): Buffer {
-    if (!this.#isAsPlanned) return super.trailer();
-    const missing = this.#missingFrames();
-    if (this.#sentBytes + missing.length !== this.#exact.audio.totalBytes) throw differsFromFile();
-    return Buffer.concat([this.#held ?? Buffer.alloc(0), missing]);
+    const { frames, bytesBefore, totalBytes } = this.#audio;
+    const missing = Math.max(0, frames - this.frames);
+    const silence = Array.from({ length: Math.min(missing, maxSilentFrames) }, (_, index) => {
+      const frame = this.frames + index;
+      return silentFrame(this.firstFrame, bytesBefore(frame + 1) - bytesBefore(frame));
+    });
+    const rest = Buffer.concat([this.#held, ...silence]);
+    if (this.#bytes - this.#held.length + rest.length !== totalBytes)
+      throw new UnexpectedMediaError(
+        { kind: 'wrong_length' },
+        "The site's audio doesn't match the length in its file.",
+      );
+    return rest;
   }
-
-  /** Silence for the few frames that the decoder left out. @throws DomainError when more are missing */
-  #missingFrames(): Buffer {
-    const { audio, trim } = this.#exact;
-    const missing = Math.max(0, audio.frames - this.frames);
-    if (missing > maxSilentFrames) throw incompleteAudio((missing * 1152) / trim.sampleRate);
-    const sizeOf = (frame: number) => audio.bytesBefore(frame + 1) - audio.bytesBefore(frame);
-    return Buffer.concat(
-      Array.from({ length: missing }, (_, index) =>
-        silentFrame(this.firstFrame, sizeOf(this.frames + index)),
-      ),
-    );
-  }
-}
-
-function startsAsPlanned(firstFrame: Buffer, { audio, trim }: ExactMp3): boolean {
-  if (firstFrame.length < 4) return false;
-  const header = readMp3FrameHeader((firstFrame.readUInt32BE() & ~0x0000_0200) >>> 0);
-  return header?.sizeBytes === audio.unpaddedBytes && header.sampleRate === trim.sampleRate;
 }
 
 /**
@@ -260,25 +210,20 @@ export async function statedAudio(
   if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
   // The head states the length of the first track.
   if ((plan.audio.track ?? 0) > 0 || waitMs(plan.inputs, Date.now()) > 0) return null;
-  try {
-    const { audioLength, identity, totalBytes } = await heads.of(source, options);
-    if (
-      audioLength === null ||
-      totalBytes === null ||
-      secondsIn(plan.expected.clip, audioLength.seconds) === 0
-    )
-      return null;
-    const { strongEtag } = identity;
-    return {
-      ...audioLength,
-      validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}`,
-    };
-  } catch (error) {
+  const head = await heads.of(source, options).catch((error: unknown) => {
     options.signal.throwIfAborted();
     // ffmpeg either reads the file anyway or reports a better error.
     if (error instanceof DomainError) return null;
     throw error;
-  }
+  });
+  const { audioLength = null, totalBytes = null } = head ?? {};
+  if (audioLength === null || totalBytes === null) return null;
+  if (secondsIn(plan.expected.clip, audioLength.seconds) === 0) return null;
+  const strongEtag = head?.identity.strongEtag;
+  return {
+    ...audioLength,
+    validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}`,
+  };
 }
 
 function inexactHeader(
@@ -289,10 +234,19 @@ function inexactHeader(
   return async (firstFrame) => {
     const tag = makeTag(plan, await cover, outputSeconds(plan, expected.seconds));
     const { audioSeconds } = expected;
-    if (audioSeconds === null) return tag;
     const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
-    return Buffer.concat([tag, makeInfoFrame(firstFrame, audioSeconds, kind) ?? Buffer.alloc(0)]);
+    return audioSeconds === null ? tag : withInfoFrame(tag, firstFrame, audioSeconds, kind);
   };
+}
+
+/** The tag and a frame that states the length. */
+function withInfoFrame(
+  tag: Buffer,
+  firstFrame: Buffer,
+  seconds: number,
+  kind: 'Xing' | 'Info' = 'Info',
+): Buffer {
+  return Buffer.concat([tag, makeInfoFrame(firstFrame, seconds, kind) ?? Buffer.alloc(0)]);
 }
 
 function makeTag(plan: Plan, cover: Cover | null, durationSeconds: number | null): Buffer {
@@ -308,22 +262,4 @@ function argumentsFor(
 ): string[] {
   if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
   return mp3Arguments(input, audio, tools, { trim, clip });
-}
-
-function tooMuchAudio(): DomainError {
-  return new DomainError('internal_error', 'ffmpeg produced more audio than requested. Try again.');
-}
-
-function differsFromFile(): DomainError {
-  return new DomainError(
-    'upstream_error',
-    "The site's audio doesn't match the length in its file. Try again later.",
-  );
-}
-
-function incompleteAudio(seconds: number): DomainError {
-  return new DomainError(
-    'upstream_error',
-    `The site's media is incomplete: ${seconds.toFixed(1)} s of its audio are missing. Try again later.`,
-  );
 }

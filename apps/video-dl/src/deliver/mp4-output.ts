@@ -50,7 +50,6 @@ export class Mp4Output implements StreamOutput {
 
 /** A fragmented MP4, possibly with audio only. */
 export class Mp4Run implements OutputRun {
-  readonly file = null;
   readonly #mp4: FragmentedMp4;
 
   constructor(expected: Expectation, added: ConstructorParameters<typeof FragmentedMp4>[1]) {

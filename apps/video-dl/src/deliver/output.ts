@@ -31,8 +31,6 @@ export interface OutputRun {
   /** Whether the output so far ends at the end of a box or frame. */
   readonly isWhole: boolean;
   readonly tracks: readonly SentTrack[];
-  /** The output's file; null if ffmpeg produced something else than planned. Known with the first media. */
-  readonly file: ExactFile | null;
   /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media. */
   startSeconds(type: SentTrack['type']): number;
   /** False if the media isn't in the format of the output. Known with the first media. */
