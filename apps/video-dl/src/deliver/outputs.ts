@@ -1,7 +1,8 @@
 import type { Cover } from '../formats/cover.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
-import { notCopyable, type Plan } from '../plan/plan.js';
+import type { Plan } from '../plan/plan.js';
+import { notCopyable } from '../plan/rejections.js';
 import { CopiedAudioOutput } from './audio-output.js';
 import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
 import { Mp4Output } from './mp4-output.js';

@@ -1,6 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import type { Learnt } from '../look/learnt.js';
-import { noAudio, type Plan } from './plan.js';
+import type { Plan } from './plan.js';
+import { noAudio } from './rejections.js';
 
 /** What looking at a file, or at the segments of a clip, shows about one of ffmpeg's inputs. */
 export interface InputFacts {

@@ -1,11 +1,12 @@
 import { DomainError, InvalidRequestError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
-import { isMp4Target, mp4ShortSides, smallerTarget, type Mp4Target, type Target } from '../targets.js';
+import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
 import { type Chapter, chaptersIn } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/probed.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
+import { isImages, noAudio, notCopyable, tooLarge } from './rejections.js';
 import {
   audioContainer,
   mp3AudioAction,
@@ -236,13 +237,6 @@ function audioFormat(selection: readonly Format[]): Format {
   return format;
 }
 
-export function noAudio(): DomainError {
-  return new DomainError(
-    'no_media',
-    'This video has no audio to send. `/api/info` lists what the page offers.',
-  );
-}
-
 function mp4Streams(extraction: Extraction, target: Mp4Target, { mp4Video }: PlanSettings): Streams {
   const selection = extraction.selections[target];
   const withVideo = selection.find(({ hasVideo }) => hasVideo !== false);
@@ -264,13 +258,6 @@ function mp4Streams(extraction: Extraction, target: Mp4Target, { mp4Video }: Pla
     audio: audio === undefined ? null : audioPlan(audio, mp4AudioAction),
     isAudioAbsent: audio?.isAudioAbsent,
   };
-}
-
-function isImages({ videoCodec }: Format): DomainError {
-  return new DomainError(
-    'no_media',
-    `This file's video consists of ${videoCodec ?? ''} images, which can't be sent as an MP4. Request an MP3 from \`/api/stream\` if it has audio.`,
-  );
 }
 
 function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['siteFile'] {
@@ -338,25 +325,4 @@ function assertNotTooLong(
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
     throw tooLarge(target, `would have about ${estimatedBytes} bytes`, limits);
   }
-}
-
-export function notCopyable(codec: string): DomainError {
-  return new DomainError(
-    'no_media',
-    `This video's audio (${codec}) can't be put into an M4A, Ogg or MP3 file without re-encoding. Request an MP3 instead.`,
-  );
-}
-
-/** The error for a stream over the size limit. @param how predicate, such as "has 5 bytes" */
-export function tooLarge(
-  target: Target,
-  how: string,
-  { maxOutputBytes }: Pick<PlanSettings, 'maxOutputBytes'>,
-): DomainError {
-  const smaller = smallerTarget(target);
-  const advice = smaller === undefined ? 'Use a shorter video' : `Request ${smaller}`;
-  return new DomainError(
-    'too_long',
-    `The result ${how}; this service allows at most ${maxOutputBytes}. ${advice}. If you run this server: raise STREAM_MAX_BYTES.`,
-  );
 }

@@ -7,9 +7,10 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
+import type { Analysis } from './joined-segments.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type RelayContext, type Resource } from './resource.js';
-import { SegmentsResource, type Analysis, type TimeSpan } from './segments-resource.js';
+import { SegmentsResource, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
 /** Host name in the input URLs. It exists only for the relay, which is ffmpeg's proxy. */

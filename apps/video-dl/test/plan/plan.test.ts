@@ -1,4 +1,5 @@
-import { planTarget, tooLarge } from '../../src/plan/plan.js';
+import { planTarget } from '../../src/plan/plan.js';
+import { tooLarge } from '../../src/plan/rejections.js';
 import { codeOf } from '../support/expectations.js';
 import { audioOnly, extraction, format, videoOnly } from '../support/extractions.js';
 

@@ -1,0 +1,38 @@
+import { DomainError } from '@media-services/http-common';
+import type { Format } from '../extract/types.js';
+import { smallerTarget, type Target } from '../targets.js';
+
+export function noAudio(): DomainError {
+  return new DomainError(
+    'no_media',
+    'This video has no audio to send. `/api/info` lists what the page offers.',
+  );
+}
+
+export function isImages({ videoCodec }: Pick<Format, 'videoCodec'>): DomainError {
+  return new DomainError(
+    'no_media',
+    `This file's video consists of ${videoCodec ?? ''} images, which can't be sent as an MP4. Request an MP3 from \`/api/stream\` if it has audio.`,
+  );
+}
+
+export function notCopyable(codec: string): DomainError {
+  return new DomainError(
+    'no_media',
+    `This video's audio (${codec}) can't be put into an M4A, Ogg or MP3 file without re-encoding. Request an MP3 instead.`,
+  );
+}
+
+/** The error for a stream over the size limit. @param how predicate, such as "has 5 bytes" */
+export function tooLarge(
+  target: Target,
+  how: string,
+  { maxOutputBytes }: { readonly maxOutputBytes: number },
+): DomainError {
+  const smaller = smallerTarget(target);
+  const advice = smaller === undefined ? 'Use a shorter video' : `Request ${smaller}`;
+  return new DomainError(
+    'too_long',
+    `The result ${how}; this service allows at most ${maxOutputBytes}. ${advice}. If you run this server: raise STREAM_MAX_BYTES.`,
+  );
+}

@@ -1,0 +1,248 @@
+import { inChunks } from '@media-services/egress-guard';
+import { joinerFor, sniffedBytes } from '../formats/joiner-for.js';
+import type { FirstTimes, Joiner, TrackChanges, TrackLengths } from '../formats/joiner.js';
+import { LeadingImage } from '../formats/mpeg-ts/leading-image.js';
+import { notJoinable, Rejection } from '../formats/rejection.js';
+import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
+import type { RelayContext } from './resource.js';
+import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
+import { SegmentReader, type SegmentBytes } from './segment-reader.js';
+
+/** How far ffmpeg looks for tracks before its first output. */
+export interface Analysis {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** The segments to join, by their numbers. */
+interface JoinedRange {
+  readonly first: number;
+  /** Exclusive. */
+  readonly end: number;
+  /** The video may change its encoding, because nobody reads it. */
+  readonly readsAudioOnly: boolean;
+}
+
+export const maxBeginningBytes = 64 * 1024;
+/** The tracks of a transport stream begin at different places. */
+const maxTransportBytes = 1024 ** 2;
+
+/** One pass over the segments. */
+export class JoinedSegments {
+  readonly #reader: SegmentReader;
+  readonly #parse: RelayContext['parse'];
+  readonly #signal: AbortSignal;
+  readonly #chunks: AsyncGenerator<Buffer, void, void>;
+  #joiner: Joiner | null = null;
+  #beginning: Buffer | null = null;
+  readonly #first: number;
+  readonly #readsAudioOnly: boolean;
+  #end: number;
+  hasEnded = false;
+  analysis: Analysis | undefined;
+  statedSeconds: number | null = null;
+
+  constructor(
+    index: SegmentIndex,
+    context: RelayContext,
+    signal: AbortSignal,
+    { first, end, readsAudioOnly }: JoinedRange,
+  ) {
+    this.#first = first;
+    this.#readsAudioOnly = readsAudioOnly;
+    this.#end = end;
+    this.#reader = new SegmentReader(index, context);
+    this.#parse = context.parse;
+    this.#signal = signal;
+    this.#chunks = this.#read();
+  }
+
+  get startSeconds(): number | null {
+    return this.#joiner?.startSeconds ?? null;
+  }
+
+  get hiddenSeconds(): number {
+    return this.#joiner?.hiddenSeconds ?? 0;
+  }
+
+  get isOneStream(): boolean {
+    return this.#joiner?.isOneStream === true;
+  }
+
+  get firstFrame(): Joiner['firstFrame'] {
+    return this.#joiner?.firstFrame;
+  }
+
+  get firstTimes(): FirstTimes {
+    return this.#joiner?.firstTimes ?? { video: null, audio: null, areAllKnown: false };
+  }
+
+  get lengths(): TrackLengths | null {
+    return this.#joiner?.lengths ?? null;
+  }
+
+  get changes(): TrackChanges {
+    return this.#joiner ?? {};
+  }
+
+  /** @param end exclusive, and not reached yet */
+  setEnd(end: number): void {
+    this.#end = end;
+  }
+
+  /** Reads up to the first frame; if `maxBytes` exceeds the default, up to the first media of each track. */
+  async begin(maxBytes: number): Promise<void> {
+    if (this.#beginning !== null) return;
+    const needsAllTracks = () => maxBytes > maxBeginningBytes || this.#hasFrames;
+    const isKnown = () =>
+      this.firstFrame !== null &&
+      (needsAllTracks() ? this.firstTimes.areAllKnown : this.startSeconds !== null);
+    const limit = () => (this.#hasFrames ? Math.max(maxBytes, maxTransportBytes) : maxBytes);
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    while (!isKnown() && bytes < limit()) {
+      const next = await this.#chunks.next();
+      if (next.done) {
+        this.hasEnded = true;
+        break;
+      }
+      parts.push(next.value);
+      bytes += next.value.length;
+    }
+    this.#beginning = Buffer.concat(parts);
+    if (this.firstFrame === 'key') this.analysis = shortAnalysis(this.firstTimes, this.#beginning.length);
+  }
+
+  /** Whether it is a transport stream with video whose first frame can be looked at. */
+  get #hasFrames(): boolean {
+    return this.firstFrame !== undefined;
+  }
+
+  /** Abandons the pass. */
+  discard(): void {
+    // Nobody is left to handle an error.
+    this.#chunks.return().catch(() => undefined);
+  }
+
+  async *chunks(): AsyncGenerator<Buffer, void, void> {
+    const beginning = this.#beginning;
+    this.#beginning = null;
+    try {
+      if (beginning !== null && beginning.length > 0) yield beginning;
+      yield* this.#chunks;
+    } finally {
+      await this.#chunks.return();
+    }
+  }
+
+  /** Requests the next segment while the current one is read, to hide the round trip. */
+  async *#read(): AsyncGenerator<Buffer, void, void> {
+    let initialisation: number | null = null;
+    let next: Promise<SegmentBytes> | null = null;
+    try {
+      const list = await this.#reader.list(this.#signal);
+      if (list.length === 0) throw protocolFault('lists no segments');
+      this.statedSeconds = list.totalSeconds;
+      this.#end = Math.min(this.#end, list.length);
+      await this.#assertJoinable(list);
+      next = this.#open(list, this.#first);
+      for (let number = this.#first; number < this.#end; number += 1) {
+        const segment = list.segment(number);
+        const bytes = await (next ?? this.#open(list, number)).catch((error: unknown) => {
+          if (segment.mayBeAbsent && isNotFound(error)) return null;
+          throw error;
+        });
+        next = number + 1 < this.#end ? this.#open(list, number + 1) : null;
+        if (bytes === null) continue;
+        const prefix =
+          segment.initialisation === null || segment.initialisation === initialisation
+            ? null
+            : await this.#reader.initialisation(segment.initialisation, this.#signal);
+        initialisation = segment.initialisation;
+        yield* this.#join(segment, prefix, bytes, list.length === 1);
+      }
+      this.#joiner?.finish();
+    } catch (error) {
+      throw error instanceof Rejection ? faultFrom(error) : error;
+    } finally {
+      next?.then((unread) => unread.discard()).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Compares the initialisations before the first byte is sent, so that media that can't be
+   * joined fail with an error instead of a broken stream.
+   */
+  async #assertJoinable(list: SegmentList): Promise<void> {
+    if (list.initialisationCount < 2) return;
+    const numbers = new Set<number>();
+    for (let number = this.#first; number < this.#end; number += 1) {
+      const { initialisation } = list.segment(number);
+      if (initialisation !== null) numbers.add(initialisation);
+    }
+    if (numbers.size < 2) return;
+    const readsAudioOnly = this.#readsAudioOnly;
+    let first: string | null = null;
+    for (const number of numbers) {
+      const bytes = await this.#reader.initialisation(number, this.#signal);
+      const digest = await this.#parse({ kind: 'initialisation', bytes, readsAudioOnly }, this.#signal);
+      first ??= digest;
+      if (digest !== null && digest !== first) throw notJoinable('changes its encoding in the middle');
+    }
+  }
+
+  async *#join(
+    segment: Segment,
+    initialisation: Buffer | null,
+    bytes: SegmentBytes,
+    isOnly: boolean,
+  ): AsyncGenerator<Buffer, void, void> {
+    const image = new LeadingImage();
+    let head = Buffer.alloc(0);
+    this.#joiner?.begin(segment);
+    const join = (media: Buffer, isLast: boolean): readonly Buffer[] => {
+      if (this.#joiner !== null) return media.length === 0 ? [] : this.#joiner.push(media);
+      head = Buffer.concat([head, media]);
+      if (head.length < sniffedBytes && !isLast) return [];
+      this.#joiner = joinerFor(head, isOnly && initialisation === null, this.#readsAudioOnly);
+      this.#joiner.begin(segment);
+      return this.#joiner.push(head);
+    };
+    for await (const chunk of chain(initialisation, bytes.chunks()))
+      yield* mergeSmallParts(join(image.push(chunk), false));
+    yield* mergeSmallParts(join(image.end(), true));
+    yield* mergeSmallParts(this.#joiner?.end() ?? []);
+  }
+
+  #open(list: SegmentList, number: number): Promise<SegmentBytes> {
+    const opening = this.#reader.open(number, list.segment(number), this.#signal);
+    // A failure surfaces when its turn comes.
+    opening.catch(() => undefined);
+    return opening;
+  }
+}
+
+/**
+ * How far ffmpeg has to look in a transport stream that shows a key frame and all its tracks at its beginning. Others could still
+ * come, so ffmpeg would read 5 s or 5 MB before its first output.
+ */
+function shortAnalysis({ video, audio, areAllKnown }: FirstTimes, readBytes: number): Analysis | undefined {
+  if (!areAllKnown) return undefined;
+  const delaySeconds = video === null || audio === null ? 0 : Math.abs(video - audio);
+  return { bytes: Math.max(1_000_000, readBytes + 256 * 1024), seconds: 1 + delaySeconds };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof TransferFault && error.failure.code === 'video_not_found';
+}
+
+/** @param first copied, because joiners modify their input */
+async function* chain(first: Buffer | null, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  if (first !== null) yield* inChunks(Buffer.from(first));
+  yield* rest;
+}
+
+/** Each part costs one write, so many small boxes and tags are merged. */
+function mergeSmallParts(parts: readonly Buffer[]): readonly Buffer[] {
+  return parts.length <= 4 ? parts : [Buffer.concat(parts)];
+}
