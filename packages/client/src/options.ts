@@ -48,6 +48,8 @@ export interface DownloadOptions extends RequestOptions {
 export interface StreamOptions extends PartOptions {
   /** Language of the audio, such as `de`; see `audioLanguages` of `info`. */
   readonly lang?: string | undefined;
+  /** Languages of subtitles to add to an MP4, such as `de,en`; see `subtitles` of `info`. */
+  readonly subtitles?: string | undefined;
 }
 
 export interface VideoOptions extends DownloadOptions, StreamOptions {}

@@ -100,8 +100,8 @@ export function target(path: string, query: Readonly<Record<string, Value>>): st
   return `${path}?${parameters.toString()}`;
 }
 
-export function partOf({ item, start, end, chapter, lang }: StreamOptions): Record<string, Value> {
-  return { item, start, end, chapter, lang };
+export function partOf({ item, start, end, chapter, lang, subtitles }: StreamOptions): Record<string, Value> {
+  return { item, start, end, chapter, lang, subtitles };
 }
 
 export function formOf(image: Blob | URL, name: string, fields: Readonly<Record<string, Value>>): FormData {

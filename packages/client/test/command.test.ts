@@ -329,13 +329,28 @@ describe('video', () => {
     expect(Object.fromEntries(searchParams)).toMatchObject({ start: '1:30', end: '95.5' });
   });
 
-  test('requests a chapter and a language with --chapter and --lang', async () => {
+  test('requests a chapter, a language and subtitles with --chapter, --lang and --subtitles', async () => {
     await using server = await startServer(named('chapter'));
 
-    await run(['video', page, '--chapter', '3', '--lang', 'pt-BR', '--server', server.url]);
+    await run([
+      'video',
+      page,
+      '--chapter',
+      '3',
+      '--lang',
+      'pt-BR',
+      '--subtitles',
+      'de,en',
+      '--server',
+      server.url,
+    ]);
 
     const { searchParams } = new URL(server.requests[0]?.url ?? '', 'http://x');
-    expect(Object.fromEntries(searchParams)).toMatchObject({ chapter: '3', lang: 'pt-BR' });
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      chapter: '3',
+      lang: 'pt-BR',
+      subtitles: 'de,en',
+    });
   });
 
   test('leaves no file when a connection breaks that cannot be resumed', async () => {
@@ -516,6 +531,7 @@ describe('info', () => {
     originalAudio: { container: 'opus', estimatedBytes: null },
     audioLanguages: [],
     chapters: [],
+    subtitles: [],
     items: [],
   };
 
@@ -552,17 +568,18 @@ describe('info', () => {
     expect(outcome.stderr).toBe('--end must be after start. (invalid_request, request id-1)\n');
   });
 
-  test('lists languages and chapters', async () => {
+  test('lists languages, subtitles and chapters', async () => {
     const audioLanguages = [
       { language: 'de', label: 'German', isOriginal: false, isDescription: false },
       { language: 'en', label: 'English', isOriginal: true, isDescription: false },
     ];
     const chapters = [{ title: 'Intro', start: 62, end: 90 }];
-    const body = JSON.stringify({ ...info, audioLanguages, chapters });
+    const subtitles = [{ language: 'fr', label: 'French', isAutomatic: true }];
+    const body = JSON.stringify({ ...info, audioLanguages, chapters, subtitles });
     await using server = await startServer(file('application/json', body));
     const { stdout } = await run(['info', page, '--server', server.url]);
     expect(stdout).toContain(
-      '  --lang de  German\n  --lang en  English, original\n  --chapter 1  1:02 Intro\n',
+      '  --lang de  German\n  --lang en  English, original\n  --subtitles fr  French, automatic\n  --chapter 1  1:02 Intro\n',
     );
   });
 
@@ -860,6 +877,7 @@ test.each([
   [['video', page, '--server', 'somewhere'], 'Set it with --server or MEDIA_SERVICES_URL.\nRun'],
   [['info', page, page], 'one URL'],
   [['video', page, '--item', '0'], '--item'],
+  [['video', page, '--subtitles', 'de', '--mp3'], '--subtitles needs a video'],
   [['video', page, '--chapter', 'x'], '--chapter must be'],
   [['video', page, '--chapter', '1', '--start', '2'], 'Choose one of --chapter'],
   [['video', page, '--item', '1001'], 'from 1 to 1000'],

@@ -25,6 +25,7 @@ COOKIE_CHARACTERS = 16_384
 ITEMS = 50
 LANGUAGES = 50
 CHAPTERS = 250
+SUBTITLES = 200
 # URLs of a page's cover, tried in this order.
 COVERS = 4
 # For a playlist that is part of the page instead of at a URL.

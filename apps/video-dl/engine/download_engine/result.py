@@ -9,7 +9,7 @@ import urllib.request
 
 from yt_dlp.utils import ExtractorError
 
-from . import dash_tracks, languages, limits
+from . import dash_tracks, languages, limits, subtitles
 
 _TEXT_FIELDS = (
     'id', 'title', 'uploader', 'channel', 'creator', 'artist', 'extractor', 'upload_date', 'live_status',
@@ -58,6 +58,7 @@ def describe(ydl, info, targets):
         'section_end': _number(info.get('section_end')),
         'start_time': _number(info.get('start_time')),
         'chapters': _chapters(info),
+        'subtitles': [_subtitles(ydl, info, *track) for track in subtitles.listed(info)],
         'is_live': bool(info.get('is_live')),
         'playlist_index': position[0],
         'playlist_count': position[1],
@@ -76,6 +77,12 @@ def describe(ydl, info, targets):
 def _item(entry):
     return {'title': _text(entry.get('title')), 'duration': _number(entry.get('duration')),
             'thumbnail': _url(entry.get('thumbnail') or _best_thumbnail(entry))}
+
+
+def _subtitles(ydl, info, language, is_automatic, version):
+    return {'language': _text(language), 'name': _text(version.get('name')), 'is_automatic': is_automatic,
+            'format': subtitles.format_of(version), 'is_playlist': subtitles.is_playlist(version),
+            'url': _url(version['url']), 'http_headers': _headers(version, info), 'cookies': _cookies(ydl, version)}
 
 
 def _chapters(info):

@@ -101,6 +101,12 @@ const chapter = named('Chapter', {
   end: z.number().min(0).nullable(),
 });
 
+const subtitles = named('Subtitles', {
+  language: z.string().describe('The value for `subtitles` of the streams.'),
+  label: z.string().describe("The site's name for it, or else the English name of the language."),
+  isAutomatic: z.boolean().describe('Whether a machine wrote them.'),
+});
+
 const item = named('PageItem', {
   index: z.int().min(1).describe('The value for `item`.'),
   title: z.string().nullable(),
@@ -148,6 +154,7 @@ export const infoSchema = named('VideoInfo', {
   chapters: z
     .array(chapter)
     .describe('The chapters that the page states. Generated MP3 and MP4 files contain them.'),
+  subtitles: z.array(subtitles).describe('Machine translations of other subtitles are left out.'),
   formats: z.array(format).describe('The formats that the page offers.'),
   audioLanguages: z
     .array(audioLanguage)

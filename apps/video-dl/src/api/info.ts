@@ -87,6 +87,11 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
       start: startSeconds,
       end: endSeconds ?? extraction.durationSeconds,
     })),
+    subtitles: extraction.subtitles.map(({ language, label, isAutomatic }) => ({
+      language,
+      label,
+      isAutomatic,
+    })),
     formats: extraction.formats.map(describeFormat),
     audioLanguages: extraction.audioLanguages.map(({ language, isOriginal, isDescription }) => ({
       language,

@@ -76,9 +76,13 @@ const operations: readonly Operation[] = [
     method: 'get',
     operationId: 'streamAudio',
     summary: 'The audio, as MP3 or without re-encoding',
-    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover). A file that is already MP3 is sent unchanged. With \`fmt=original\` you get the best audio without re-encoding: an audio file (M4A, MP3, Ogg, WebM, FLAC, WAV) is sent unchanged, and audio from any other file is sent as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3, with title, author and cover. ${streamDescription}`,
+    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover). A file that is already MP3 is sent unchanged. With \`fmt=original\` you get the best audio without re-encoding: an audio file (M4A, MP3, Ogg, WebM, FLAC, WAV) is sent unchanged, and audio from any other file is sent as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3, with title, author and cover. With \`fmt=vtt\` or \`srt\` you get subtitles as plain text, without markup. ${streamDescription}`,
     query: audioQuery,
-    success: { description: 'The audio.', mediaType: audioTypes, headers: streamHeaders },
+    success: {
+      description: 'The audio, or the subtitles.',
+      mediaType: [...audioTypes, 'text/vtt', 'application/x-subrip'],
+      headers: streamHeaders,
+    },
     partial: { description: 'The requested part.', mediaType: audioTypes, headers: partHeaders },
   },
   {

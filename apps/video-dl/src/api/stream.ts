@@ -1,11 +1,12 @@
-import { parseRequest, requestContext } from '@media-services/http-common';
+import { contentDisposition, fileName, parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { isLanguage } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { StreamRequest } from '../deliver/job.js';
 import type { StreamingService } from '../deliver/service.js';
-import { audioTargets, mp4ShortSides, mp4Targets } from '../targets.js';
+import { writeSubRip, writeWebVtt } from '../formats/subtitles/webvtt.js';
+import { audioTargets, mp4ShortSides, mp4Targets, type Target } from '../targets.js';
 import { chapterError, clipError, endsAfterStart, isOneClip, pageParameters } from './page-parameters.js';
 
 const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
@@ -32,6 +33,10 @@ const saveParameters = {
 
 const languageError = { error: 'must be a language such as de or pt-BR, or original' };
 
+/** Languages of one response, each read from the site. */
+const maxSubtitles = 5;
+const subtitlesError = { error: `must be one to ${maxSubtitles} languages, separated by commas` };
+
 const languageParameters = {
   lang: z
     .string(languageError)
@@ -44,7 +49,32 @@ const languageParameters = {
         'Language of the audio (BCP 47), one of `audioLanguages` of `/api/info`; `de` also finds `de-AT`. `original`, the default: what the page plays by itself.',
       examples: ['de', 'pt-BR', 'original'],
     }),
+  subtitles: z
+    .string(subtitlesError)
+    .max(200, subtitlesError)
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.string().refine(isLanguage, languageError)).max(maxSubtitles, subtitlesError))
+    .optional()
+    .meta({
+      type: 'string',
+      maxLength: 200,
+      description:
+        'Languages of subtitles, separated by commas; see `subtitles` of `/api/info`. An MP4 gets a track of text for each, which the viewer switches on. `/api/stream` takes one, with `fmt=vtt` or `srt`.',
+      examples: ['de', 'de,en'],
+    }),
 };
+
+/** Subtitles alone. */
+const textFormats = {
+  vtt: { mediaType: 'text/vtt; charset=utf-8', write: writeWebVtt },
+  srt: { mediaType: 'application/x-subrip; charset=utf-8', write: writeSubRip },
+} as const;
+type TextFormat = keyof typeof textFormats;
+const audioFormats = [...audioTargets, ...(Object.keys(textFormats) as TextFormat[])] as const;
+
+function isText(fmt: string): fmt is TextFormat {
+  return fmt in textFormats;
+}
 
 export const audioQuery = z
   .strictObject({
@@ -52,14 +82,18 @@ export const audioQuery = z
     ...saveParameters,
     ...languageParameters,
     fmt: z
-      .enum(audioTargets, { error: `must be ${oneOf.format(audioTargets)}` })
+      .enum(audioFormats, { error: `must be ${oneOf.format(audioFormats)}` })
       .default('mp3')
       .describe(
-        '`original`: the best audio without re-encoding; `originalAudio` of `/api/info` describes it.',
+        '`original`: the best audio without re-encoding; `originalAudio` of `/api/info` describes it. `vtt`, `srt`: the subtitles in the language `subtitles`, without the audio.',
       ),
   })
   .refine(endsAfterStart, clipError)
-  .refine(isOneClip, chapterError);
+  .refine(isOneClip, chapterError)
+  .refine(({ fmt, subtitles }) => subtitles?.length === (isText(fmt) ? 1 : undefined), {
+    path: ['subtitles'],
+    error: 'must be one language for vtt or srt, and absent for audio',
+  });
 
 export const videoQuery = z
   .strictObject({
@@ -83,7 +117,9 @@ interface StreamContext {
 /** `GET /api/stream?url=&fmt=` */
 export function audioStreamHandler({ streaming }: StreamContext): RequestHandler {
   return async (req, res) => {
-    await respond(streaming, req, res, parseRequest(audioQuery, req.query));
+    const { fmt, ...query } = parseRequest(audioQuery, req.query);
+    if (isText(fmt)) await respondText(streaming, req, res, fmt, query);
+    else await respond(streaming, req, res, { ...query, fmt });
   };
 }
 
@@ -94,19 +130,14 @@ export function videoStreamHandler({ streaming }: StreamContext): RequestHandler
   };
 }
 
-async function respond(
-  streaming: StreamingService,
-  req: Request,
-  res: Response,
-  query: z.output<typeof audioQuery> | z.output<typeof videoQuery>,
-): Promise<void> {
-  const context = requestContext(res);
-  const url = parsePageUrl(query.url);
-  context.note({ host: new URL(url).host, target: query.fmt });
-  const request: StreamRequest = {
-    url,
+type Query<Fmt> = Omit<z.output<typeof videoQuery>, 'fmt'> & { readonly fmt: Fmt };
+
+function requestOf<Fmt extends Target>(req: Request, query: Query<Fmt>, client: string): StreamRequest {
+  return {
+    url: parsePageUrl(query.url),
     item: query.item,
     language: query.lang,
+    ...(query.subtitles !== undefined && { subtitles: query.subtitles }),
     target: query.fmt,
     clip: { start: query.start, end: query.end, chapter: query.chapter },
     saveAs: { name: query.filename, isInline: query.disposition === 'inline' },
@@ -114,8 +145,43 @@ async function respond(
     ifRange: req.get('if-range'),
     ifMatch: req.get('if-match'),
     ifNoneMatch: req.get('if-none-match'),
-    client: context.client,
+    client,
   };
+}
+
+async function respondText(
+  streaming: StreamingService,
+  req: Request,
+  res: Response,
+  fmt: TextFormat,
+  query: Omit<Query<never>, 'fmt'>,
+): Promise<void> {
+  const context = requestContext(res);
+  // The language of the audio doesn't matter.
+  const request = requestOf(req, { ...query, lang: undefined, fmt: 'mp3' }, context.client);
+  context.note({ host: new URL(request.url).host, target: fmt });
+  const { id, title, language, cues } = await streaming.subtitles(request, context);
+  const { mediaType, write } = textFormats[fmt];
+  const { name = `${title}.${language}`, isInline } = request.saveAs ?? {};
+  const stem = name.toLowerCase().endsWith(`.${fmt}`) ? name.slice(0, -fmt.length - 1) : name;
+  res
+    .set({
+      'Content-Type': mediaType,
+      'Content-Disposition': contentDisposition(fileName(stem, fmt), { id, isInline }),
+      'Cache-Control': 'no-store',
+    })
+    .send(write(cues));
+}
+
+async function respond(
+  streaming: StreamingService,
+  req: Request,
+  res: Response,
+  query: Query<Target>,
+): Promise<void> {
+  const context = requestContext(res);
+  const request = requestOf(req, query, context.client);
+  context.note({ host: new URL(request.url).host, target: query.fmt });
   if (req.method === 'HEAD') {
     const { status, headers } = await streaming.headers(request, context);
     res.status(status).set(headers).end();

@@ -24,6 +24,8 @@ export interface StreamRequest extends RangeHeaders, ConditionHeaders {
   readonly item?: number | undefined;
   /** Of the audio; the original if absent. */
   readonly language?: string | undefined;
+  /** Languages of subtitles to add. */
+  readonly subtitles?: readonly string[];
   readonly clip?: ClipRequest | undefined;
   readonly saveAs?: SaveAs | undefined;
 }

@@ -44,7 +44,7 @@ export class Mp4Output implements StreamOutput {
   }
 
   begin(expected: Expectation): Promise<OutputRun> {
-    return Promise.resolve(new Mp4Run(expected, { chapters: this.#plan.chapters }));
+    return Promise.resolve(new Mp4Run(expected, { chapters: this.#plan.chapters, texts: this.#plan.texts }));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
+import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { ExtractionService } from '../extract/service.js';
 import type { Extraction } from '../extract/types.js';
 import { type Page, UnexpectedMediaError } from '../look/learnt.js';
@@ -18,6 +19,7 @@ import { outputFor } from './outputs.js';
 import { passOn } from './pass-on.js';
 import { SentVersions, versionOf, whole, type Selection } from './ranges.js';
 import { remux } from './remux.js';
+import { readSubtitles } from './subtitles.js';
 import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import type { SiteFile } from './site-file.js';
@@ -33,6 +35,12 @@ export interface StreamingOptions extends WaysOptions {
 
 /** The fields of a request that identify the video. */
 type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
+
+/** What subtitles without the video are made from. */
+export interface SubtitleFile extends TextTrack {
+  readonly id: string;
+  readonly title: string;
+}
 
 /** What `/api/info` says about a stream whose size is known. */
 export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
@@ -104,7 +112,8 @@ export class StreamingService implements AsyncDisposable {
       ...{ signal: context.signal, renew: this.#renewal(request), client: request.client },
       depth: 'all',
     } as const;
-    const way = await this.#ways.decide({ ...request, extraction }, options);
+    const texts = await this.#readSubtitles(extraction, request, context);
+    const way = await this.#ways.decide({ ...request, extraction, texts }, options);
     const { plan } = way;
     if (way.kind === 'pass on') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
     if (way.kind === 'remux') return { plan, format: formats.mp4, file: way.file, headerBytes: 0 };
@@ -152,7 +161,7 @@ export class StreamingService implements AsyncDisposable {
     // Check first, so that a full service doesn't waste an extraction on a request it will reject.
     this.#slots.assertRoom(request.client);
     const extraction = await this.#extract(request, context);
-    const wish = { ...request, extraction };
+    const wish = { ...request, extraction, texts: await this.#readSubtitles(extraction, request, context) };
     // Fail before waiting for a slot.
     const { inputs } = this.#ways.plan(wish);
     const { limits, relay } = this.#options;
@@ -184,6 +193,26 @@ export class StreamingService implements AsyncDisposable {
     return context.timings.measure('extract', () =>
       this.#options.extraction.extract(url, { signal: context.signal, client, item, language }),
     );
+  }
+
+  async #readSubtitles(
+    extraction: Extraction,
+    request: StreamRequest,
+    { signal, timings }: StreamContext,
+  ): Promise<TextTrack[]> {
+    const { client, subtitles = [] } = request;
+    if (subtitles.length === 0) return [];
+    return timings.measure('subtitles', () =>
+      readSubtitles(extraction, request, { ...this.#options, client, signal }),
+    );
+  }
+
+  /** Subtitles alone. @throws as `stream` */
+  async subtitles(request: StreamRequest, context: StreamContext): Promise<SubtitleFile> {
+    const extraction = await this.#extract(request, context);
+    const [text] = await this.#readSubtitles(extraction, request, context);
+    if (text === undefined) throw new Error('a request for subtitles has a language');
+    return { ...text, id: extraction.id, title: extraction.title };
   }
 
   /** A renewal counts as an extraction by the client. */

@@ -1,6 +1,7 @@
 import type { Page } from '../look/learnt.js';
 import { type Facts, factsFrom, type Looked, Looker, type LookOptions } from '../look/look.js';
 import type { OpenedFile } from '../look/one-shot.js';
+import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { SourceHeads } from '../look/source-heads.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
@@ -26,7 +27,12 @@ export interface WaysOptions {
 }
 
 /** What a plan is made from. */
-export type Wish = Page & Pick<StreamRequest, 'target' | 'clip'> & { readonly extraction: Extraction };
+export type Wish = Page &
+  Pick<StreamRequest, 'target' | 'clip'> & {
+    readonly extraction: Extraction;
+    /** Subtitles to add. */
+    readonly texts?: readonly TextTrack[];
+  };
 
 /** A final plan, and how it is delivered. */
 export type Way =
@@ -47,8 +53,8 @@ export class Ways {
   }
 
   /** @param facts absent to take the page's word @throws DomainError if the page has nothing for the target */
-  plan({ extraction, target, clip }: Wish, facts: Facts = new Map()): Plan {
-    return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip);
+  plan({ extraction, target, clip, texts }: Wish, facts: Facts = new Map()): Plan {
+    return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip, texts);
   }
 
   /** Looks at the sources of a stream, then plans it. @throws DomainError, the signal's reason */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { subtitleFormats } from '../formats/subtitles/read.js';
 import { targets, type FormatSelector, type Target } from '../targets.js';
 import type { ExtractorArguments } from './extractor-arguments.js';
 
@@ -32,6 +33,7 @@ const most = {
   items: 50,
   languages: 50,
   chapters: 250,
+  subtitles: 200,
   covers: 4,
   playlistCharacters: 1024 * 1024,
   urlCharacters: 8_192,
@@ -95,6 +97,20 @@ const extractionSchema = z.object({
   section_start: number,
   section_end: number,
   chapters: z.array(z.object({ title: text, start: number, end: number })).max(most.chapters),
+  subtitles: z
+    .array(
+      z.object({
+        language: z.string().max(most.textCharacters),
+        name: text,
+        is_automatic: z.boolean(),
+        format: z.enum(subtitleFormats),
+        is_playlist: z.boolean(),
+        url,
+        http_headers: headers,
+        cookies: z.string().max(most.cookieCharacters).nullable(),
+      }),
+    )
+    .max(most.subtitles),
   /** Set by a link with a start time. */
   start_time: number,
   uploader: text,

@@ -57,7 +57,7 @@ export function spokenIn(extraction: Extraction, wanted: string): Extraction {
 }
 
 /** @param otherwise what a request without the parameter gets */
-function notThere(
+export function notThere(
   what: string,
   wanted: string,
   entries: readonly Pick<AudioLanguage, 'language'>[],

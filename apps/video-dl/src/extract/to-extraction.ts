@@ -4,7 +4,8 @@ import { perTarget } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RawExtraction, RawFormat } from './engine-messages.js';
 import { urlExpiry } from './cache.js';
-import type { Extraction, Format, Section } from './types.js';
+import { languageName } from './languages.js';
+import type { Extraction, Format, Section, Subtitles } from './types.js';
 
 export interface ExtractionContext {
   readonly requestUrl: string;
@@ -47,6 +48,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     })),
     section: clip,
     chapters: chaptersOf(raw, durationSeconds),
+    subtitles: subtitlesOf(raw, context),
     suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
     selections: selectionsOf(raw.selections),
@@ -147,6 +149,24 @@ function hexBytes(text: string | null, length: number): Uint8Array | null {
 function hasStream(codec: string | null): boolean | null {
   if (codec === null || codec === 'unknown') return null;
   return codec !== 'none';
+}
+
+function subtitlesOf({ subtitles }: RawExtraction, { now, exit }: ExtractionContext): Subtitles[] {
+  return subtitles.map(
+    ({ language, name, is_automatic, format, is_playlist, url, http_headers, cookies }) => ({
+      language,
+      label: cleanTitle(name) ?? languageName(language),
+      isAutomatic: is_automatic,
+      format,
+      source: {
+        origin: { formatId: `subtitles ${language}`, extractedAt: now, exit },
+        url,
+        headers: http_headers,
+        kind: is_playlist ? 'hls' : 'file',
+        ...(cookies !== null && { cookies }),
+      },
+    }),
+  );
 }
 
 /** A chapter ends where the next one begins, if not before. */

@@ -1,5 +1,6 @@
 import type { Chapter } from '../formats/chapters.js';
 import type { MediaDefect, HdrTransfer } from '../formats/probed.js';
+import type { SubtitleFormat } from '../formats/subtitles/read.js';
 import type { Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
 
@@ -68,6 +69,17 @@ export interface AudioLanguage {
   readonly selections: Selections;
 }
 
+/** Subtitles that the page offers. */
+export interface Subtitles {
+  /** As the site states it. */
+  readonly language: string;
+  readonly label: string;
+  /** Whether a machine wrote them. */
+  readonly isAutomatic: boolean;
+  readonly format: SubtitleFormat;
+  readonly source: MediaSource;
+}
+
 /** What the download engine found on a page. */
 export interface Extraction {
   readonly id: string;
@@ -96,6 +108,7 @@ export interface Extraction {
   readonly section: Section | null;
   /** In order, without overlaps. */
   readonly chapters: readonly Chapter[];
+  readonly subtitles: readonly Subtitles[];
   /** The start time in a link such as `t=90`. */
   readonly suggestedStartSeconds: number | null;
   readonly formats: readonly Format[];

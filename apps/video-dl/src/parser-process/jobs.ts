@@ -10,6 +10,8 @@ import { audioFiles } from '../formats/media-head.js';
 import type { FilePiece } from '../formats/partial-file.js';
 import type { PartlyRead, WindowTracks } from '../formats/mp4/remux/remux.js';
 import type { WindowTimes } from '../formats/mp4/remux/window.js';
+import { maxCueCharacters, maxCues } from '../formats/subtitles/cues.js';
+import type { SubtitleFormat } from '../formats/subtitles/read.js';
 import { maxUrlLength } from '../manifests/segment-table.js';
 
 /** A job for a parser process: one whole input, one small result. */
@@ -38,6 +40,7 @@ export type ParserJob =
       readonly wanted: WindowTracks;
       readonly times: WindowTimes;
     }
+  | { readonly kind: 'subtitles'; readonly files: readonly Uint8Array[]; readonly format: SubtitleFormat }
   | { readonly kind: 'ffprobe'; readonly bytes: Uint8Array };
 
 export type JobKind = ParserJob['kind'];
@@ -160,6 +163,11 @@ const resultSchemas = {
   ]),
   remux: layoutSchema.nullable(),
   window: z.object({ layout: layoutSchema, startSeconds: z.number() }).nullable(),
+  subtitles: z
+    .array(
+      z.object({ startSeconds: z.number(), endSeconds: z.number(), text: z.string().max(maxCueCharacters) }),
+    )
+    .max(maxCues),
   ffprobe: probeSchema.extend({ sizeBytes: number }),
 };
 
@@ -173,6 +181,7 @@ export const parserResultSchema = z.discriminatedUnion('job', [
   z.object({ job: z.literal('head'), result: resultSchemas.head }),
   z.object({ job: z.literal('remux'), result: resultSchemas.remux }),
   z.object({ job: z.literal('window'), result: resultSchemas.window }),
+  z.object({ job: z.literal('subtitles'), result: resultSchemas.subtitles }),
   z.object({ job: z.literal('ffprobe'), result: resultSchemas.ffprobe }),
 ]);
 export type ParserResult = z.output<typeof parserResultSchema>;

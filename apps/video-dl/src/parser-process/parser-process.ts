@@ -7,6 +7,7 @@ import { readHead } from '../formats/head.js';
 import { initialisationDigest } from '../formats/mp4/head.js';
 import { Rejection } from '../formats/rejection.js';
 import { remuxLayout, windowLayout } from '../formats/mp4/remux/remux.js';
+import { readSubtitles } from '../formats/subtitles/read.js';
 
 /**
  * Entry point of a parser process under the supervisor. Runs one job at a time and loads
@@ -38,6 +39,8 @@ function run(job: ParserJob): ParserResult {
       return { job: job.kind, result: remuxLayout(job.files, job.tags) };
     case 'window':
       return { job: job.kind, result: windowLayout(job.files, job, job.tags) };
+    case 'subtitles':
+      return { job: job.kind, result: readSubtitles(job.files, job.format) };
     case 'ffprobe':
       return { job: job.kind, result: readFfprobeReport(textOf(job.bytes)) };
   }

@@ -4,6 +4,7 @@ import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
 import { type Chapter, chaptersIn } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/probed.js';
+import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import { isImages, noAudio, notCopyable, tooLarge } from './rejections.js';
@@ -92,6 +93,8 @@ export interface Plan {
   readonly covers: readonly string[];
   /** In the time of the stream. */
   readonly chapters: readonly Chapter[];
+  /** Subtitles to add, in the time of the stream. */
+  readonly texts: readonly TextTrack[];
 }
 
 /** Settings of the operator. */
@@ -110,6 +113,7 @@ export function planTarget(
   target: Target,
   settings: PlanSettings,
   clipRequest: ClipRequest = {},
+  texts: readonly TextTrack[] = [],
 ): Plan {
   const { durationSeconds } = extraction;
   const clip = clipOf(extraction, clipRequest);
@@ -139,8 +143,9 @@ export function planTarget(
     awaitsAudio,
     statesWrongAudioLength: false,
     container: streams.container,
-    siteFile: siteFileFor(target, streams),
-    mayNeedOnlyHeader: clip === null && !mediaStateWrongLength && mayNeedOnlyHeader(streams),
+    siteFile: texts.length === 0 ? siteFileFor(target, streams) : null,
+    mayNeedOnlyHeader:
+      clip === null && texts.length === 0 && !mediaStateWrongLength && mayNeedOnlyHeader(streams),
     expected,
     estimatedBytes,
     id: extraction.id,
@@ -148,6 +153,7 @@ export function planTarget(
     uploader: extraction.uploader,
     webpageUrl: extraction.webpageUrl,
     covers: extraction.covers,
+    texts,
     chapters: chaptersIn(clip, extraction.chapters),
   };
 }

@@ -71,18 +71,21 @@ export class Upstream {
   }
 
   /**
-   * Reads something small, such as a thumbnail.
+   * Reads something small, such as a thumbnail or subtitles.
+   * @param target a URL, or a source with what its server expects in the request
    * @throws DomainError, including when it exceeds `maxBytes`; `signal.reason`
    */
   async fetchBytes(
-    url: string,
+    target: string | MediaSource,
     { maxBytes, signal, client }: { maxBytes: number } & Pick<ReaderOptions, 'signal' | 'client'>,
   ): Promise<SmallObject> {
     const ended = new AbortController();
-    const context = this.#context({ signal: ended.signal, client });
+    const source: MediaSource =
+      typeof target === 'string' ? { url: target, headers: {}, kind: 'file' } : target;
+    const context = this.#context({ signal: ended.signal, exit: source.origin?.exit, client });
     const maxAttempts = Math.min(context.limits.maxAttempts, 2);
     try {
-      return await fetchSmall(this.object({ url, headers: {}, kind: 'file' }), {
+      return await fetchSmall(this.object(source), {
         range: null,
         maxBytes,
         signal,

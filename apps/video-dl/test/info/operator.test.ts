@@ -163,6 +163,7 @@ const extraction: Extraction = {
   selections: { mp3: [format()], 'mp4-720': [format()], 'mp4-1080': [format()], original: [format()] },
   audioLanguages: [],
   chapters: [],
+  subtitles: [],
   extractedAt: 0,
   expiresAt: 0,
 };

@@ -152,6 +152,7 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       suggestedStart: null,
       audioLanguages: [],
       chapters: [],
+      subtitles: [],
       items: [],
       originalAudio: {
         container: 'm4a',

@@ -296,6 +296,7 @@ export const streamingParsers: readonly StreamingParser[] = [
 /** Files that parse bytes, but aren't parsers of untrusted input. The reason says what limits them. */
 export const otherFiles: Readonly<Record<string, string>> = {
   'formats/chapters.ts': 'a list of at most 250',
+  'formats/mp4/text-track.ts': 'writes',
   'formats/cover.ts': 'the first eight bytes of at most 512 KiB',
   'formats/mpeg-audio/id3-tag.ts': 'writes',
   'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',

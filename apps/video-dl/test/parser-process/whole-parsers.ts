@@ -6,6 +6,7 @@ import { readPlaylist } from '../../src/manifests/hls-playlist.js';
 import { readHead } from '../../src/formats/head.js';
 import { initialisationDigest } from '../../src/formats/mp4/head.js';
 import { remuxLayout, windowLayout } from '../../src/formats/mp4/remux/remux.js';
+import { readSubtitles } from '../../src/formats/subtitles/read.js';
 import { adts, checksummedPage, emptyFragment, filmOf, movie, movieHead } from './smallest-units.js';
 
 /** A parser of input that arrives whole. It runs in a process that can crash without the service. */
@@ -77,6 +78,37 @@ export const wholeParsers: readonly WholeParser[] = [
       'beginnings of references': text((bytes) => `#EXTM3U\n${'{$'.repeat(bytes / 2)}\n`),
       'names of variables': text((bytes) => `#EXTM3U\n${`{$${'x'.repeat(64)}`.repeat(bytes / 66)}\n`),
       'spaces in a line': text((bytes) => `#EXTM3U\n#EXTINF:${' '.repeat(bytes)}x\n`),
+    },
+  },
+  {
+    name: 'a reader of WebVTT',
+    files: ['formats/subtitles/read.ts', 'formats/subtitles/webvtt.ts', 'formats/subtitles/cues.ts'],
+    parse: (input) => readSubtitles([input], 'vtt'),
+    inputs: {
+      cues: text((bytes) => '00:00.000 --> 00:01.000\na\n\n'.repeat(bytes / 27)),
+      'times in one line': text((bytes) => '00:00.000 --> '.repeat(bytes / 14)),
+      'beginnings of tags': text((bytes) => `00:00.000 --> 00:01.000\n${'<a'.repeat(bytes / 2)}`),
+      'beginnings of braces': text((bytes) => `00:00.000 --> 00:01.000\n${'{\\'.repeat(bytes / 2)}`),
+      'beginnings of entities': text((bytes) => `00:00.000 --> 00:01.000\n${'&#1'.repeat(bytes / 3)}`),
+      'times of segments': text((bytes) => 'X-TIMESTAMP-MAP=MPEGTS:1,LOCAL:\n'.repeat(bytes / 32)),
+    },
+  },
+  {
+    name: "a reader of YouTube's captions",
+    files: [],
+    parse: (input) => readSubtitles([input], 'json3'),
+    inputs: {
+      events: text((bytes) => `{"events":[${'{"segs":[{"utf8":"a"}]},'.repeat(bytes / 24)}{}]}`),
+    },
+  },
+  {
+    name: 'a reader of TTML',
+    files: ['formats/subtitles/ttml.ts'],
+    parse: (input) => readSubtitles([input], 'ttml'),
+    inputs: {
+      paragraphs: text((bytes) => `<tt>${'<p begin="0s" end="1s">a</p>'.repeat(bytes / 28)}</tt>`),
+      'line breaks': text((bytes) => `<tt><p begin="0s" end="1s">${'<br/>'.repeat(bytes / 5)}</p></tt>`),
+      'elements in elements': text((bytes) => `<tt>${'<p>'.repeat(bytes / 3)}`),
     },
   },
   {

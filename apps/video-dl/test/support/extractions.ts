@@ -64,6 +64,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     selections: perTarget(() => formats),
     audioLanguages: [],
     chapters: [],
+    subtitles: [],
     extractedAt: 0,
     expiresAt: 300_000,
     ...changes,

@@ -38,6 +38,7 @@ export interface VideoCommand extends Connection {
   readonly end?: string | undefined;
   readonly chapter?: number | undefined;
   readonly lang?: string | undefined;
+  readonly subtitles?: string | undefined;
   readonly output?: '-' | OutputPath | undefined;
   readonly force: boolean;
 }
@@ -80,6 +81,7 @@ export interface SignCommand extends Connection {
   readonly end?: string | undefined;
   readonly chapter?: number | undefined;
   readonly lang?: string | undefined;
+  readonly subtitles?: string | undefined;
   readonly hours: number;
 }
 
@@ -112,6 +114,7 @@ const partOptions = {
 
 const streamOptions = {
   lang: { type: 'string' },
+  subtitles: { type: 'string' },
   mp3: { type: 'boolean' },
   original: { type: 'boolean' },
   720: { type: 'boolean' },
@@ -185,11 +188,11 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
   const [url] = positionals;
   if (url === undefined) throw new UsageError(`${name} needs a URL.`);
   if (positionals.length > 1) throw new UsageError(`${name} takes one URL.`);
-  const { server, key, quiet, item, start, end, chapter, lang, json, hours = 1 } = checked.data;
+  const { server, key, quiet, item, start, end, chapter, lang, subtitles, json, hours = 1 } = checked.data;
   const common = { server, key, quiet, url, item, start, end, chapter, json };
   if (name === 'info') return { ...common, name };
   if (key === undefined) throw new UsageError('sign needs an access key: --key or MEDIA_SERVICES_KEY.');
-  return { ...common, name, hours, lang, format: formatOf(checked.data) ?? 'mp4-720' };
+  return { ...common, name, hours, lang, subtitles, format: formatOf(checked.data) ?? 'mp4-720' };
 }
 
 /** Options may come before the command: the first word that is no option or its value. */
@@ -251,7 +254,7 @@ function cutoutCommand(values: Values, sources: readonly string[]): CutoutComman
 }
 
 function videoCommand(values: Values, sources: readonly string[]): VideoCommand {
-  const { server, key, quiet, json, force, item, items, jobs, start, end, chapter, lang } = values;
+  const { server, key, quiet, json, force, item, items, jobs, start, end, chapter, lang, subtitles } = values;
   const urls = [...new Set(sources.filter((source) => source !== '-'))];
   const batchFile = values['batch-file'] ?? (sources.includes('-') ? '-' : undefined);
   if (urls.length === 0 && batchFile === undefined) throw new UsageError('video needs a URL.');
@@ -260,9 +263,11 @@ function videoCommand(values: Values, sources: readonly string[]): VideoCommand 
     throw new UsageError('Choose one of --chapter and --start or --end.');
   const output = outputOf(values.output);
   const format = videoFormat(formatOf(values), output);
+  if (subtitles !== undefined && !format.startsWith('mp4'))
+    throw new UsageError('--subtitles needs a video, not --mp3 or --original.');
   if (urls.length > 1 || batchFile !== undefined || items !== undefined)
     requireFolder(output, 'several videos');
-  const what = { urls, batchFile, format, item, items, start, end, chapter, lang };
+  const what = { urls, batchFile, format, item, items, start, end, chapter, lang, subtitles };
   return { server, key, quiet, json, name: 'video', ...what, jobs, output, force };
 }
 

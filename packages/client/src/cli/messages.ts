@@ -34,6 +34,7 @@ export const optionOf: Readonly<Record<string, string>> = {
   max_height: '--max-height',
   max_width: '--max-width',
   start: '--start',
+  subtitles: '--subtitles',
 };
 
 /** Replaces messages that name parts of an HTTP request. */

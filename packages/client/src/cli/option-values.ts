@@ -89,6 +89,7 @@ export const valuesSchema = z.object({
   end: time('end'),
   chapter: count('chapter'),
   lang: z.string().min(1, { error: '--lang is empty' }).optional(),
+  subtitles: z.string().min(1, { error: '--subtitles is empty' }).optional(),
   json: z.boolean().default(false),
 });
 

@@ -1,6 +1,6 @@
 export const usage = `Usage:
   media-services video URL… [-a FILE] [--720 | --1080 | --mp3 | --original] [--item N | --items all]
-                             [--start TIME] [--end TIME] [--chapter N] [--lang LANGUAGE]
+                             [--start TIME] [--end TIME] [--chapter N] [--lang LANGUAGE] [--subtitles LANGUAGES]
                              [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--recursive] [--format png|webp|jpg] [--background COLOR]
                                         [--crop] [-o FOLDER|FILE|-]
@@ -25,6 +25,7 @@ Videos:
   --start TIME, --end TIME    save only this clip: 90, 90.5, 1:30 or 0:01:30.5
   --chapter N         save only the Nth chapter (info lists them)
   --lang LANGUAGE     dubbed audio: de, pt-BR; en-desc describes the video (info lists what there is)
+  --subtitles LANGUAGES    add subtitles to the MP4: de, or de,en (info lists what there is)
   -j, --jobs N        how many to save at once; by default as many as the server allows, up to 4
 
 Cut-outs:

@@ -112,7 +112,7 @@ async function allowedJobs({ client, signal }: VideoWork): Promise<number> {
 /** @throws MediaServicesError, UsageError, the file system's error */
 async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<string>): Promise<void> {
   const { client, command, terminal, results, signal } = work;
-  const { format, start, end, chapter, lang, output, force } = command;
+  const { format, start, end, chapter, lang, subtitles, output, force } = command;
   const line = progressLine();
   const options = {
     signal,
@@ -121,6 +121,7 @@ async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<str
     end,
     chapter,
     lang,
+    subtitles,
     onProgress: (received: number, expected: number | undefined) =>
       terminal.progress(line(received, expected)),
     onRetry: sayRetry(terminal),
@@ -136,7 +137,17 @@ async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<str
   }
   const { folder = '.', name: chosenName } = output ?? {};
   if (chosenName !== undefined && !force) await requireFree(join(folder, chosenName));
-  const key = JSON.stringify({ url, format, item, start, end, chapter, lang, name: chosenName ?? null });
+  const key = JSON.stringify({
+    url,
+    format,
+    item,
+    start,
+    end,
+    chapter,
+    lang,
+    subtitles,
+    name: chosenName ?? null,
+  });
   const partial = await claimPartialFile(folder, key);
   if (partial !== undefined) terminal.say(`Resuming ${partial.file} after ${sizeText(partial.bytes)}.`);
   const media = await request(partial);
@@ -169,10 +180,10 @@ async function saveVideo({ url, item }: Video, work: VideoWork, written: Set<str
 /** Prints a link that works without the key. */
 export async function showSignedUrl(
   client: MediaServicesClient,
-  { url, format, item, start, end, chapter, lang, hours }: SignCommand,
+  { url, format, item, start, end, chapter, lang, subtitles, hours }: SignCommand,
   terminal: Terminal,
 ): Promise<void> {
-  const stream = client.streamUrl(url, format, { item, start, end, chapter, lang });
+  const stream = client.streamUrl(url, format, { item, start, end, chapter, lang, subtitles });
   terminal.result(await client.signedUrl(stream, { lifetimeSeconds: hours * 3600 }));
 }
 
@@ -201,6 +212,9 @@ export async function showInfo(
   }
   for (const { language, label, isOriginal } of info.audioLanguages) {
     terminal.result(printable(`  --lang ${language}  ${label}${isOriginal ? ', original' : ''}`));
+  }
+  for (const { language, label, isAutomatic } of info.subtitles) {
+    terminal.result(printable(`  --subtitles ${language}  ${label}${isAutomatic ? ', automatic' : ''}`));
   }
   for (const [index, { title, start: from }] of info.chapters.entries()) {
     terminal.result(printable(`  --chapter ${index + 1}  ${timeText(from)} ${title}`));

@@ -10,6 +10,7 @@ import {
   withMovieDuration,
   withoutTracks,
 } from './movie-header.js';
+import { type TextTrack, TextTracks } from './text-track.js';
 
 const maxHeldBytes = 4 * 1024 ** 2;
 
@@ -17,11 +18,12 @@ const maxHeldBytes = 4 * 1024 ** 2;
 interface AddedToMovie {
   readonly cover?: Cover | null;
   readonly chapters?: readonly Chapter[];
+  readonly texts?: readonly TextTrack[];
 }
 
 /**
  * Processes a fragmented MP4 as it streams. Writes the duration, a cover and chapters into moov, leaves out
- * audio that the first fragment lacks, shifts the positions in the closing mfra by the growth of moov, measures
+ * audio that the first fragment lacks, adds fragments of text, shifts the positions in the closing mfra, measures
  * the fragments, and forwards everything else unchanged. Only boxes of tables are buffered.
  *
  * ffmpeg writes moov once each track has a sample or has ended, so a track without a sample in the first
@@ -43,6 +45,13 @@ export class FragmentedMp4 {
   /** Until the first fragment shows which tracks have samples. */
   #movie: Buffer | null = null;
   #growthBytes = 0;
+  #texts: TextTracks | null = null;
+  /** Bytes of the boxes so far, and where the last one begins. */
+  #readBytes = 0;
+  #boxAt = 0;
+  #sequence = 0;
+  /** How far each fragment moved, if that differs. */
+  readonly #moves = new Map<number, number>();
 
   constructor(movieSeconds: () => number | null, added: AddedToMovie = {}) {
     this.#movieSeconds = movieSeconds;
@@ -75,8 +84,10 @@ export class FragmentedMp4 {
 
   #begin({ type, size, headerSize }: BoxHeader): BoxTreatment {
     if (type === 'moof') this.#clock?.begin(size - headerSize);
-    const isFirstFragment = type === 'moof' && this.#movie !== null;
-    if (type !== 'moov' && type !== 'mfra' && !isFirstFragment) return 'pass';
+    this.#boxAt = this.#readBytes;
+    this.#readBytes += size;
+    const isChanged = type === 'moof' && (this.#movie !== null || this.#texts !== null);
+    if (type !== 'moov' && type !== 'mfra' && !isChanged) return 'pass';
     if (size > maxHeldBytes) throw new Mp4FormatError(`box ${type} exceeds ${maxHeldBytes} bytes`);
     return 'hold';
   }
@@ -92,10 +103,23 @@ export class FragmentedMp4 {
       this.#clock?.end();
     }
     if (held === null) return null;
-    if (type === 'mfra') return withMovedFragments(held, this.#growthBytes);
-    const movie = this.#movie;
+    if (type === 'mfra') return withMovedFragments(held, (at) => this.#moves.get(at) ?? this.#growthBytes);
+    const movie = this.#movie === null ? [] : [this.#finishMovie(this.#movie)];
     this.#movie = null;
-    return movie === null ? held : Buffer.concat([this.#finishMovie(movie), held]);
+    return Buffer.concat([...movie, ...this.#withText(held)]);
+  }
+
+  /** The fragment behind the text that is shown until its end. */
+  #withText(moof: Buffer): Buffer[] {
+    if (this.#texts === null) return [moof];
+    const seconds = Math.max(...this.progress.map(({ endSeconds }) => endSeconds));
+    const text = this.#texts.fragmentUntil(seconds, this.#sequence + 1);
+    this.#sequence += text.length === 0 ? 1 : 2;
+    // In mfhd, its first box.
+    moof.writeUInt32BE(this.#sequence, 20);
+    this.#growthBytes += text.length;
+    this.#moves.set(this.#boxAt, this.#growthBytes);
+    return [text, moof];
   }
 
   #finishMovie(moov: Buffer): Buffer {
@@ -103,24 +127,28 @@ export class FragmentedMp4 {
     const timed = seconds === null || seconds <= 0 ? moov : withMovieDuration(moov, seconds);
     const empty = this.progress.filter(({ handler, samples }) => handler === 'soun' && samples === 0);
     const heard = withoutTracks(timed, new Set(empty.map(({ id }) => id)));
-    const { cover, chapters = [] } = this.#added;
+    const { cover, chapters = [], texts = [] } = this.#added;
     const covered = cover == null ? heard : withCover(heard, cover);
-    const patched = chapters.length === 0 ? covered : withChapters(covered, chapters);
+    const listed = chapters.length === 0 ? covered : withChapters(covered, chapters);
+    const firstId = Math.max(...this.progress.map(({ id }) => id)) + 1;
+    if (texts.length > 0) this.#texts = new TextTracks(texts, firstId);
+    const patched = this.#texts?.inMovie(listed) ?? listed;
     this.#growthBytes = patched.length - moov.length;
     return patched;
   }
 }
 
 /**
- * The mfra box (ISO 14496-12, 8.8.9) with all fragment positions shifted by `delta`, the growth of moov.
+ * The mfra box (ISO 14496-12, 8.8.9) with all fragment positions shifted.
+ * @param deltaOf how far the fragment at a position moved
  */
-function withMovedFragments(mfra: Buffer, delta: number): Buffer {
+function withMovedFragments(mfra: Buffer, deltaOf: (at: number) => number): Buffer {
   const moved = Buffer.from(mfra);
-  for (const { type, bytes } of childBoxes(moved)) if (type === 'tfra') moveEntries(bytes, delta);
+  for (const { type, bytes } of childBoxes(moved)) if (type === 'tfra') moveEntries(bytes, deltaOf);
   return moved;
 }
 
-function moveEntries(tfra: Buffer, delta: number): void {
+function moveEntries(tfra: Buffer, deltaOf: (at: number) => number): void {
   const wide = tfra.readUInt8(8) === 1;
   const numberSizes = tfra.readUInt32BE(16);
   const numbersSize = ((numberSizes >> 4) & 3) + ((numberSizes >> 2) & 3) + (numberSizes & 3) + 3;
@@ -129,7 +157,8 @@ function moveEntries(tfra: Buffer, delta: number): void {
   if (24 + count * entrySize > tfra.length) throw new Mp4FormatError('tfra has fewer entries than stated');
   for (let index = 0; index < count; index += 1) {
     const offset = 24 + index * entrySize + (wide ? 8 : 4);
-    if (wide) tfra.writeBigUInt64BE(tfra.readBigUInt64BE(offset) + BigInt(delta), offset);
-    else tfra.writeUInt32BE(tfra.readUInt32BE(offset) + delta, offset);
+    const at = wide ? Number(tfra.readBigUInt64BE(offset)) : tfra.readUInt32BE(offset);
+    if (wide) tfra.writeBigUInt64BE(BigInt(at + deltaOf(at)), offset);
+    else tfra.writeUInt32BE(at + deltaOf(at), offset);
   }
 }

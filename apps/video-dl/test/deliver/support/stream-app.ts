@@ -90,6 +90,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     selections: { mp3, 'mp4-720': formats, 'mp4-1080': formats, original: mp3 },
     audioLanguages: [],
     chapters: [],
+    subtitles: [],
     ...fields,
   };
 }
@@ -117,10 +118,10 @@ export class StreamApp implements AsyncDisposable {
       guard: createGuard({ allowedPrivateSources: ['127.0.0.1/32'] }),
       logger,
     });
-    upstream.fetchBytes = async (url, { signal }) => ({
+    upstream.fetchBytes = async (_target, { signal }) => ({
       ...(await this.cover(signal)),
       contentType: undefined,
-      url,
+      url: '',
     });
     this.streaming = new StreamingService({
       extraction: {

@@ -14,6 +14,11 @@ export class Vimeo implements Site {
     if (pathname === '/video/100000001') {
       return exchange.html(`<script>window.playerConfig = ${JSON.stringify(settings)}</script>`);
     }
+    if (pathname.startsWith('/texttrack/'))
+      return exchange.send(
+        'text/vtt',
+        `WEBVTT\n\n1\n00:00:01.000 --> 00:00:02.000\nTrack ${pathname.slice(11, 12)}\n`,
+      );
     if (hostname !== 'skyfire.vimeocdn.com') return exchange.refuse(404);
     if (pathname.endsWith('/master.m3u8')) {
       return exchange.send('application/vnd.apple.mpegurl', masterPlaylist('/exp=4102444800/media'));
@@ -30,6 +35,10 @@ const settings = {
     owner: { name: 'Somebody', url: 'https://vimeo.com/somebody' },
   },
   request: {
+    text_tracks: [
+      { lang: 'en-x-autogen', url: '/texttrack/1.vtt', kind: 'captions', label: 'English (auto-generated)' },
+      { lang: 'pt-BR', url: '/texttrack/2.vtt', kind: 'subtitles', label: 'Português' },
+    ],
     files: {
       hls: { cdns: { fastly: { url: 'https://skyfire.vimeocdn.com/exp=4102444800/playlist/master.m3u8' } } },
     },

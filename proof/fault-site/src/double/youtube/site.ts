@@ -1,6 +1,7 @@
 import type { Exchange, Site } from '../exchange.js';
 import { mediaSeconds } from '../media.js';
 import { streamingFormats } from './formats.js';
+import { captionsOf, timedText } from './captions.js';
 import { playerScript, signatureTimestamp, unreadableScript } from './player-script.js';
 import type { Ticket, Tickets } from './tickets.js';
 import { videoOf } from './videos.js';
@@ -30,6 +31,7 @@ export class YouTube implements Site {
     if (pathname === '/watch') return this.#watch(exchange, searchParams.get('v') ?? '');
     if (pathname.startsWith('/embed/')) return exchange.html(settings(players.usual));
     if (pathname === '/youtubei/v1/player') return this.#player(exchange);
+    if (pathname === '/api/timedtext') return timedText(exchange);
     if (pathname === '/youtubei/v1/next') return exchange.json({ contents: {} });
     if (pathname === script(players.usual)) return exchange.send('text/javascript', this.#playerScript());
     if (pathname === script(players.unreadable)) return exchange.send('text/javascript', unreadableScript);
@@ -86,6 +88,7 @@ export class YouTube implements Site {
         ...(video.isLive && { isLive: true }),
         ...(video.isUpcoming && { isUpcoming: true }),
       },
+      ...(video.hasCaptions === true && { captions: captionsOf(id) }),
       ...(video.adSeconds > 0 && { adPlacements: [advertisement(video.adSeconds)] }),
       ...(video.playability.status === 'OK' && { streamingData: await streamingData(ticket, client) }),
     };

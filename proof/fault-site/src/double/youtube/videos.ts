@@ -19,6 +19,7 @@ export interface Video {
   readonly isLive: boolean;
   readonly isUpcoming: boolean;
   readonly description?: string;
+  readonly hasCaptions?: true;
   /** Why it can't be played. */
   readonly fault?: Fault;
   readonly playability: Playability;
@@ -107,6 +108,8 @@ const videos = {
   dubhls: { ...usual, tracks: dubbed, itags: [] },
   mixes: { ...usual, tracks: mixes, hlsHeights: [] },
   chapters: inChapters,
+  captions: { ...usual, hasCaptions: true },
+  capfile: { ...usual, hlsHeights: [], hasCaptions: true },
   chapfile: { ...inChapters, hlsHeights: [] },
   chaphls: { ...inChapters, itags: [] },
   'ad-3': { ...usual, adSeconds: 3 },

@@ -2,6 +2,7 @@ import { childBoxes, makeBox } from '../box.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import {
   type ChosenTrack,
+  emptyTables,
   fileType,
   fullBox,
   laidOut,
@@ -149,9 +150,3 @@ function trackDefaults(moov: Buffer, from: number, id: number): Buffer {
   bytes.writeUInt32BE(id, 12);
   return bytes;
 }
-
-const noEntries = uint32(0);
-const emptyTables = [
-  ...['stts', 'stsc', 'stco'].map((type) => fullBox(type, 0, 0, [noEntries])),
-  fullBox('stsz', 0, 0, [noEntries, noEntries]),
-];

@@ -193,7 +193,7 @@ function trackBox(track: SourceTrack, output: TrackTables & { id: number; movieT
         ...[uint64(0), uint64(0), uint32(track.timescale)],
         ...[uint64(Math.round(mediaSeconds * track.timescale)), language, Buffer.alloc(2)],
       ]),
-      handlerBox(track.handler),
+      handlerBox(track.handler, track.handler === 'vide' ? 'VideoHandler' : 'SoundHandler'),
       makeBox('minf', [minf, selfContained(), makeBox('stbl', [track.stsd, ...tables])]),
     ]),
   ]);
@@ -226,16 +226,15 @@ function trackHeader(tkhd: Box, id: number, duration: number): Buffer {
   return fullBox('tkhd', 1, 3, [uint64(0), uint64(0), uint32(id), uint32(0), uint64(duration), rest]);
 }
 
-function handlerBox(handler: string): Buffer {
-  const name = handler === 'vide' ? 'VideoHandler\0' : 'SoundHandler\0';
-  return fullBox('hdlr', 0, 0, [uint32(0), Buffer.from(handler), Buffer.alloc(12), Buffer.from(name)]);
+export function handlerBox(handler: string, name: string): Buffer {
+  return fullBox('hdlr', 0, 0, [uint32(0), Buffer.from(handler), Buffer.alloc(12), Buffer.from(`${name}\0`)]);
 }
 
-function selfContained(): Buffer {
+export function selfContained(): Buffer {
   return makeBox('dinf', [fullBox('dref', 0, 0, [uint32(1), fullBox('url ', 0, 1, [])])]);
 }
 
-const unityMatrix = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000].map(uint32);
+export const unityMatrix = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000].map(uint32);
 
 function movieHeader(timescale: number, duration: number): Buffer {
   return fullBox('mvhd', 1, 0, [
@@ -327,3 +326,10 @@ function only(boxes: readonly Box[], type: string): Box {
   if (box === undefined) throw new NotRemuxableError(`it has no ${type} box`);
   return box;
 }
+
+const noEntries = uint32(0);
+/** Of a track whose samples are all in fragments. */
+export const emptyTables = [
+  ...['stts', 'stsc', 'stco'].map((type) => fullBox(type, 0, 0, [noEntries])),
+  fullBox('stsz', 0, 0, [noEntries, noEntries]),
+];
