@@ -26,27 +26,19 @@ export function correctAlpha(
   team: TeamMember,
 ): void {
   const { width, height } = image;
-  const pixels = team.addressOf(image.data);
-  const matte = team.addressOf(alpha);
-  const front = team.addressOf(foreground.data);
-  const behind = team.addressOf(background.data);
-  const scratch = team.scratch(team.kernels.edgeScratch({ width, gridWidth: grid.width }));
-  team.each(height, (from, to) =>
-    team.kernels.correctRows({
-      pixels,
-      alpha: matte,
-      width,
-      height,
-      foreground: front,
-      background: behind,
-      step: grid.step,
-      clearDifference,
-      doubt,
-      scratch,
-      top: from,
-      bottom: to,
-    }),
-  );
+  const scratch = team.scratch(team.call('edgeScratch', { width, gridWidth: grid.width }));
+  team.run('correctRows', height, {
+    pixels: image.data,
+    alpha,
+    width,
+    height,
+    foreground: foreground.data,
+    background: background.data,
+    step: grid.step,
+    clearDifference,
+    doubt,
+    scratch,
+  });
 }
 
 /**
@@ -65,25 +57,16 @@ export function estimateForeground(
   team: TeamMember,
 ): void {
   const { width, height } = image;
-  const pixels = team.addressOf(image.data);
-  const matte = team.addressOf(alpha);
-  const shown = team.addressOf(visible);
-  const front = team.addressOf(foreground.data);
-  const behind = team.addressOf(background.data);
-  const scratch = team.scratch(team.kernels.edgeScratch({ width, gridWidth: grid.width }));
-  team.each(height, (from, to) =>
-    team.kernels.replaceRows({
-      pixels,
-      alpha: matte,
-      visible: shown,
-      width,
-      height,
-      foreground: front,
-      background: behind,
-      step: grid.step,
-      scratch,
-      top: from,
-      bottom: to,
-    }),
-  );
+  const scratch = team.scratch(team.call('edgeScratch', { width, gridWidth: grid.width }));
+  team.run('replaceRows', height, {
+    pixels: image.data,
+    alpha,
+    visible,
+    width,
+    height,
+    foreground: foreground.data,
+    background: background.data,
+    step: grid.step,
+    scratch,
+  });
 }

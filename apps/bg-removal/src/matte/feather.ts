@@ -28,66 +28,53 @@ export function featherMatte(
 ): Uint8Array {
   if (feather < leastFeather) return alpha;
   const sigma = feather / widthPerSigma;
-  const kernel = gaussianKernel(sigma);
-  const { kernels } = team;
+  const kernel = team.place(gaussianKernel(sigma));
   const result = team.bytes(alpha.length);
   let side = smallestBlock;
   while (side < 3 * sigma && side < tileSize) side *= 2;
   const blocks = Math.ceil(width / side) * Math.ceil(height / side);
-  const low = team.addressOf(team.bytes(blocks));
-  const high = team.addressOf(team.bytes(blocks));
-  const sums = team.addressOf(team.floats(blocks));
-  const sumsOfSquares = team.addressOf(team.floats(blocks));
-  const shares = team.addressOf(team.floats(blocks));
+  const low = team.bytes(blocks);
+  const high = team.bytes(blocks);
+  const sums = team.floats(blocks);
+  const sumsOfSquares = team.floats(blocks);
+  const shares = team.floats(blocks);
   const tileRows = Math.ceil(height / tileSize);
-  const hasEdges = team.addressOf(team.bytes(tileRows * Math.ceil(width / tileSize)));
+  const hasEdges = team.bytes(tileRows * Math.ceil(width / tileSize));
   const reach = kernel.length >> 1;
   const scratch = team.scratch(
     (tileSize * (tileSize + 2 * reach) + tileSize + 2 * reach + 4) * Float32Array.BYTES_PER_ELEMENT,
   );
-  const weights = team.addressOf(team.place(kernel));
-  const [source, target] = [team.addressOf(alpha), team.addressOf(result)];
-  team.each(tileRows, (from, to) =>
-    kernels.blurTiles({
-      alpha: source,
-      target,
-      width,
-      height,
-      kernel: weights,
-      radius: reach,
-      scratch,
-      side,
-      low,
-      high,
-      sums,
-      sumsOfSquares,
-      shares,
-      hasEdges,
-      from,
-      to,
-    }),
-  );
-  team.each(tileRows, (from, to) =>
-    kernels.shareTiles({
-      width,
-      height,
-      side,
-      low,
-      high,
-      sums,
-      sumsOfSquares,
-      shares,
-      hasEdges,
-      variance: sigma * sigma,
-      fullSpan,
-      leastShare,
-      from,
-      to,
-    }),
-  );
-  team.each(tileRows, (from, to) =>
-    kernels.mixTiles({ alpha: source, blurred: target, width, height, side, shares, hasEdges, from, to }),
-  );
+  team.run('blurTiles', tileRows, {
+    alpha,
+    target: result,
+    width,
+    height,
+    kernel,
+    radius: reach,
+    scratch,
+    side,
+    low,
+    high,
+    sums,
+    sumsOfSquares,
+    shares,
+    hasEdges,
+  });
+  team.run('shareTiles', tileRows, {
+    width,
+    height,
+    side,
+    low,
+    high,
+    sums,
+    sumsOfSquares,
+    shares,
+    hasEdges,
+    variance: sigma * sigma,
+    fullSpan,
+    leastShare,
+  });
+  team.run('mixTiles', tileRows, { alpha, blurred: result, width, height, side, shares, hasEdges });
   return result;
 }
 

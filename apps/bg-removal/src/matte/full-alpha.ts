@@ -22,30 +22,22 @@ export function fullAlpha(
 ): Uint8Array {
   const { width, height } = image;
   const alpha = team.bytes(width * height);
-  const pixels = team.addressOf(image.data);
-  const target = team.addressOf(alpha);
-  const values = team.addressOf(mask.data);
-  const local = model === undefined ? 0 : team.addressOf(model.data);
   const scratch = team.scratch(
-    team.kernels.fullAlphaScratch({ width, gridWidth: grid.width, maskWidth: mask.width }),
+    team.call('fullAlphaScratch', { width, gridWidth: grid.width, maskWidth: mask.width }),
   );
-  team.each(height, (from, to) =>
-    team.kernels.fullAlphaRows({
-      pixels,
-      alpha: target,
-      width,
-      height,
-      mask: values,
-      maskWidth: mask.width,
-      maskHeight: mask.height,
-      model: local,
-      step: grid.step,
-      floor: refinementFloor,
-      complete: fullRefinement,
-      scratch,
-      top: from,
-      bottom: to,
-    }),
-  );
+  team.run('fullAlphaRows', height, {
+    pixels: image.data,
+    alpha,
+    width,
+    height,
+    mask: mask.data,
+    maskWidth: mask.width,
+    maskHeight: mask.height,
+    model: model?.data ?? 0,
+    step: grid.step,
+    floor: refinementFloor,
+    complete: fullRefinement,
+    scratch,
+  });
   return alpha;
 }

@@ -35,17 +35,12 @@ export function createCells({ width, height }: { width: number; height: number }
 /** Mean colour of every cell, 0-255; the fourth channel is its own alpha. */
 export function cellColours(image: RgbaImage, grid: Grid, team: TeamMember): Cells {
   const cells = createCells(grid, team);
-  const [pixels, target] = [team.addressOf(image.data), team.addressOf(cells.data)];
-  team.each(grid.height, (from, to) =>
-    team.kernels.cellColours({
-      pixels,
-      width: image.width,
-      height: image.height,
-      step: grid.step,
-      cells: target,
-      top: from,
-      bottom: to,
-    }),
-  );
+  team.run('cellColours', grid.height, {
+    pixels: image.data,
+    width: image.width,
+    height: image.height,
+    step: grid.step,
+    cells: cells.data,
+  });
   return cells;
 }

@@ -31,28 +31,18 @@ export function guidedCoefficients(
   const { width, height } = alpha;
   const radius = Math.max(1, Math.round(options.radius * Math.sqrt(width * height)));
   const model = createCells(alpha, team);
-  const colours = team.addressOf(guide.data);
-  const values = team.addressOf(alpha.data);
-  const target = team.addressOf(model.data);
-  const rows = team.addressOf(team.floats(width * height * moments));
-  const sums = team.addressOf(team.bytes(width * moments * Float64Array.BYTES_PER_ELEMENT));
-  const { kernels } = team;
-  team.each(height, (from, to) =>
-    kernels.momentRows({ colours, alpha: values, moments: rows, width, radius, top: from, bottom: to }),
-  );
-  team.each(width, (from, to) =>
-    kernels.solveColumns({
-      moments: rows,
-      model: target,
-      sums,
-      width,
-      height,
-      radius,
-      epsilon: options.epsilon,
-      left: from,
-      right: to,
-    }),
-  );
+  const rows = team.floats(width * height * moments);
+  const sums = team.bytes(width * moments * Float64Array.BYTES_PER_ELEMENT);
+  team.run('momentRows', height, { colours: guide.data, alpha: alpha.data, moments: rows, width, radius });
+  team.run('solveColumns', width, {
+    moments: rows,
+    model: model.data,
+    sums,
+    width,
+    height,
+    radius,
+    epsilon: options.epsilon,
+  });
   boxFilterCells(model, radius, team);
   return model;
 }

@@ -1,21 +1,32 @@
 import { readFileSync } from 'node:fs';
 import type { instantiate } from '../../data/kernels.js';
-import { kernelParameters } from './kernel-parameters.js';
+import type { kernelParameters } from './kernel-parameters.js';
 
 type Positional = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
-type KernelName = keyof Positional;
-type ParameterOf<Name extends KernelName> = (typeof kernelParameters)[Name][number];
+export type KernelName = keyof Positional;
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? [First, ...Words<Rest>]
+  : [Text];
+type ParametersOf<Name extends KernelName> = Words<(typeof kernelParameters)[Name]>;
+type WithoutRange<List> = List extends [...infer Rest extends string[], string, string]
+  ? Rest[number]
+  : never;
+
+/** An array of the shared memory stands for its address. */
+export type KernelValue = number | boolean | Uint8Array | Float32Array;
+/** Values for all parameters of a kernel, by name, so that none can take another's place. */
+export type KernelValues<Name extends KernelName> = Readonly<Record<ParametersOf<Name>[number], KernelValue>>;
+/** The same without the last two parameters, the range. */
+export type RangelessValues<Name extends KernelName> = Readonly<
+  Record<WithoutRange<ParametersOf<Name>>, KernelValue>
+>;
+export type KernelResult<Name extends KernelName> = ReturnType<Positional[Name]>;
 
 /**
  * Loops over pixels with vector instructions, which JavaScript doesn't have: WebAssembly from the
- * folder `src/kernels`. Addresses are offsets in the memory. WebAssembly knows arguments by their
- * place alone; here they have names, so that none can take another's place.
+ * folder `src/kernels`. It knows arguments by their place alone.
  */
-export type Kernels = {
-  readonly [Name in KernelName]: (
-    values: Readonly<Record<ParameterOf<Name>, number | boolean>>,
-  ) => ReturnType<Positional[Name]>;
-};
+export type Kernels = ReadonlyMap<KernelName, (...values: (number | boolean)[]) => unknown>;
 
 const file = new URL('../../data/kernels.wasm', import.meta.url);
 let compiled: object | undefined;
@@ -30,20 +41,8 @@ export function kernelsFor(memory: WebAssembly.Memory): Kernels {
     throw new Error('A kernel failed.');
   };
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory, abort } });
-  const kernels = Object.fromEntries(
-    Object.entries(kernelParameters).map(([name, parameters]) => [name, named(exports[name], parameters)]),
-  );
   // The names are those of the build.
-  instances.set(memory, kernels as unknown as Kernels);
-  return kernels as unknown as Kernels;
-}
-
-function named(kernel: unknown, parameters: readonly string[]) {
-  if (typeof kernel !== 'function') throw new Error('The kernels are of another build.');
-  return (values: Readonly<Record<string, number | boolean>>): unknown =>
-    Reflect.apply(
-      kernel,
-      undefined,
-      parameters.map((name) => values[name]),
-    );
+  const kernels = new Map(Object.entries(exports)) as unknown as Kernels;
+  instances.set(memory, kernels);
+  return kernels;
 }

@@ -48,50 +48,34 @@ export function estimateLayers(
   const scale = Math.sqrt(grid.width * grid.height) / 1000;
   const radius = (side: number): number => Math.max(1, Math.round((side * scale) / 2));
   const cells: Layers = { foreground: createCells(grid, team), background: createCells(grid, team) };
-  const pixels = team.addressOf(image.data);
-  const matte = team.addressOf(alpha);
-  const hasMixed = team.addressOf(team.bytes(grid.width * grid.height));
-  const own = team.addressOf(colours.data);
-  const front = team.addressOf(cells.foreground.data);
-  const behind = team.addressOf(cells.background.data);
+  const hasMixed = team.bytes(grid.width * grid.height);
   const { width, height } = image;
   const { step } = grid;
-  const { kernels } = team;
-  team.each(grid.height, (from, to) =>
-    kernels.weighCells({
-      pixels,
-      alpha: matte,
-      width,
-      height,
-      step,
-      isOpaque,
-      colours: own,
-      foreground: front,
-      background: behind,
-      hasMixed,
-      firstRow: from,
-      lastRow: to,
-    }),
-  );
+  team.run('weighCells', grid.height, {
+    pixels: image.data,
+    alpha,
+    width,
+    height,
+    step,
+    isOpaque,
+    colours: colours.data,
+    foreground: cells.foreground.data,
+    background: cells.background.data,
+    hasMixed,
+  });
   const first = blurLayers(cells, colours, radius(firstSide), team);
-  const firstFront = team.addressOf(first.foreground.data);
-  const firstBehind = team.addressOf(first.background.data);
-  team.each(grid.height, (from, to) =>
-    kernels.fuseCells({
-      pixels,
-      alpha: matte,
-      width,
-      height,
-      step,
-      foreground: firstFront,
-      background: firstBehind,
-      hasMixed,
-      cellForeground: front,
-      cellBackground: behind,
-      firstRow: from,
-      lastRow: to,
-    }),
-  );
+  team.run('fuseCells', grid.height, {
+    pixels: image.data,
+    alpha,
+    width,
+    height,
+    step,
+    foreground: first.foreground.data,
+    background: first.background.data,
+    hasMixed,
+    cellForeground: cells.foreground.data,
+    cellBackground: cells.background.data,
+  });
   return blurLayers(cells, colours, radius(secondSide), team);
 }
 
@@ -104,45 +88,24 @@ function blurLayers(
 ): Layers {
   const { width, height } = colours;
   const [front, behind] = [createCells(colours, team), createCells(colours, team)];
-  const frontRows = team.addressOf(createCells(colours, team).data);
-  const behindRows = team.addressOf(createCells(colours, team).data);
-  const sums = team.addressOf(team.bytes(width * 8 * Float64Array.BYTES_PER_ELEMENT));
-  const { kernels } = team;
-  team.each(height, (from, to) => {
-    kernels.boxRows({
-      source: team.addressOf(foreground.data),
-      target: frontRows,
-      width,
-      radius,
-      top: from,
-      bottom: to,
-    });
-    kernels.boxRows({
-      source: team.addressOf(background.data),
-      target: behindRows,
-      width,
-      radius,
-      top: from,
-      bottom: to,
-    });
+  const frontRows = createCells(colours, team).data;
+  const behindRows = createCells(colours, team).data;
+  const sums = team.bytes(width * 8 * Float64Array.BYTES_PER_ELEMENT);
+  team.run('boxRows', height, { source: foreground.data, target: frontRows, width, radius });
+  team.run('boxRows', height, { source: background.data, target: behindRows, width, radius });
+  team.run('layerColumns', width, {
+    frontRows,
+    behindRows,
+    colours: colours.data,
+    foreground: front.data,
+    background: behind.data,
+    sums,
+    width,
+    height,
+    radius,
+    leastCoverage,
+    someCoverage,
+    goodCoverage,
   });
-  team.each(width, (from, to) =>
-    kernels.layerColumns({
-      frontRows,
-      behindRows,
-      colours: team.addressOf(colours.data),
-      foreground: team.addressOf(front.data),
-      background: team.addressOf(behind.data),
-      sums,
-      width,
-      height,
-      radius,
-      leastCoverage,
-      someCoverage,
-      goodCoverage,
-      left: from,
-      right: to,
-    }),
-  );
   return { foreground: front, background: behind };
 }

@@ -52,40 +52,31 @@ function createPixels(width: number, height: number, team: TeamMember): Pixels {
 function halved(source: Pixels, team: TeamMember): Pixels {
   const target = createPixels(Math.ceil(source.width / 2), Math.ceil(source.height / 2), team);
   const { address, stride, width, height } = source;
-  team.each(target.height, (from, to) =>
-    team.kernels.halveRows({
-      source: address,
-      stride,
-      width,
-      height,
-      target: target.address,
-      targetStride: target.stride,
-      top: from,
-      bottom: to,
-    }),
-  );
+  team.run('halveRows', target.height, {
+    source: address,
+    stride,
+    width,
+    height,
+    target: target.address,
+    targetStride: target.stride,
+  });
   return target;
 }
 
 function withHeight(source: Pixels, height: number, late: number, team: TeamMember): Pixels {
   const target = createPixels(source.width, height, team);
   const { firsts, weights, count } = fixedPointTaps(source.height, height, late, 2);
-  const [rows, shares] = [team.addressOf(team.place(firsts)), team.addressOf(team.place(weights))];
-  team.each(height, (from, to) =>
-    team.kernels.resizeColumns({
-      source: source.address,
-      stride: source.stride,
-      width: source.width,
-      height: source.height,
-      target: target.address,
-      targetStride: target.stride,
-      firsts: rows,
-      weights: shares,
-      count,
-      top: from,
-      bottom: to,
-    }),
-  );
+  team.run('resizeColumns', height, {
+    source: source.address,
+    stride: source.stride,
+    width: source.width,
+    height: source.height,
+    target: target.address,
+    targetStride: target.stride,
+    firsts: team.place(firsts),
+    weights: team.place(weights),
+    count,
+  });
   return target;
 }
 
@@ -96,22 +87,16 @@ function withWidth(
   team: TeamMember,
 ): Uint8Array {
   const view = team.bytes(width * height * 3);
-  const target = team.addressOf(view);
   const { firsts, weights, count } = fixedPointTaps(sourceWidth, width, late, pixelsAtOnce);
-  const [columns, shares] = [team.addressOf(team.place(firsts)), team.addressOf(team.place(weights))];
-  team.each(height, (from, to) =>
-    team.kernels.resizeRows({
-      source: address,
-      stride,
-      target,
-      width,
-      firsts: columns,
-      weights: shares,
-      count,
-      top: from,
-      bottom: to,
-    }),
-  );
+  team.run('resizeRows', height, {
+    source: address,
+    stride,
+    target: view,
+    width,
+    firsts: team.place(firsts),
+    weights: team.place(weights),
+    count,
+  });
   return view;
 }
 

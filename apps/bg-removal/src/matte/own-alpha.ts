@@ -23,7 +23,7 @@ function areAllOpaque({ width, height, data }: RgbaImage, team: TeamMember): boo
   const rows = team.bytes(height);
   team.each(height, (from, to) => {
     for (let y = from; y < to; y++)
-      rows[y] = team.kernels.areOpaque({ pixels: pixels + y * width * 4, count: width }) ? 1 : 0;
+      rows[y] = team.call('areOpaque', { pixels: pixels + y * width * 4, count: width }) ? 1 : 0;
   });
   return !rows.includes(0);
 }
@@ -54,6 +54,6 @@ function compositeOverGrey({ width, height, data }: RgbaImage, team: Team): Rgba
 export function applyMatte(image: RgbaImage, matte: Uint8Array, isOpaque: boolean, team: TeamMember): void {
   const [pixels, values] = [team.addressOf(image.data), team.addressOf(matte)];
   team.each(matte.length, (from, to) =>
-    team.kernels.applyMatte({ pixels: pixels + from * 4, matte: values + from, count: to - from, isOpaque }),
+    team.call('applyMatte', { pixels: pixels + from * 4, matte: values + from, count: to - from, isOpaque }),
   );
 }

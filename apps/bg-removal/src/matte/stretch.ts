@@ -31,7 +31,7 @@ export function stretchMask({ data }: Plane, team: TeamMember): boolean {
   const scale = 1 / (max - low - 2 * margin);
   const values = team.addressOf(data);
   team.each(data.length, (from, to) =>
-    team.kernels.stretch({ values: values + from * bytesPerValue, count: to - from, lowest, scale }),
+    team.call('stretch', { values: values + from * bytesPerValue, count: to - from, lowest, scale }),
   );
   return true;
 }
@@ -52,7 +52,7 @@ function measure(data: Float32Array, team: TeamMember): Measures {
       const start = part * partSize;
       const count = Math.min(partSize, data.length - start);
       const result = results + part * 3 * bytesPerValue;
-      team.kernels.measure({ values: values + start * bytesPerValue, count, floor: foregroundFloor, result });
+      team.call('measure', { values: values + start * bytesPerValue, count, floor: foregroundFloor, result });
     }
   });
   const every = (measure: number): Float32Array => measures.filter((_, i) => i % 3 === measure);

@@ -1,4 +1,13 @@
-import { kernelsFor, type Kernels } from './kernels.js';
+import { kernelParameters } from './kernel-parameters.js';
+import {
+  kernelsFor,
+  type KernelName,
+  type KernelResult,
+  type Kernels,
+  type KernelValue,
+  type KernelValues,
+  type RangelessValues,
+} from './kernels.js';
 import type { Team } from './team.js';
 
 /** Steps of one image; more than it ever has. */
@@ -39,7 +48,7 @@ export function createSharedMemory(maxBytes: number): SharedMemory {
 
 /** One thread's part in the work on one image. All members allocate the same memory in the same order. */
 export class TeamMember implements Team {
-  readonly kernels: Kernels;
+  readonly #kernels: Kernels;
   readonly #memory: WebAssembly.Memory;
   readonly #progress: Int32Array;
   #nextStep = 0;
@@ -52,7 +61,7 @@ export class TeamMember implements Team {
     this.#memory = memory;
     this.#progress = progress;
     this.#index = index;
-    this.kernels = kernelsFor(memory);
+    this.#kernels = kernelsFor(memory);
   }
 
   each(count: number, work: (from: number, to: number) => void): void {
@@ -72,6 +81,18 @@ export class TeamMember implements Team {
       this.#report(done, 1);
     }
     if (this.#waitFor(done, parts) >= failed) throw new Error('Another thread failed.');
+  }
+
+  /** Runs a kernel for all of `0 … count`, in ranges. */
+  run<Name extends KernelName>(name: Name, count: number, values: RangelessValues<Name>): void {
+    const fixed = this.#arguments(name, values);
+    this.each(count, (from, to) => this.#call(name, [...fixed, from, to]));
+  }
+
+  /** Runs a kernel in this thread. */
+  call<Name extends KernelName>(name: Name, values: KernelValues<Name>): KernelResult<Name> {
+    // The build's types say what a kernel returns.
+    return this.#call(name, this.#arguments(name, values)) as KernelResult<Name>;
   }
 
   bytes(length: number): Uint8Array {
@@ -113,6 +134,20 @@ export class TeamMember implements Team {
   addressOf({ buffer, byteOffset }: Uint8Array | Float32Array): number {
     if (!this.#buffers.has(buffer)) throw new Error('A kernel needs an array of the shared memory.');
     return byteOffset;
+  }
+
+  #arguments(name: KernelName, values: Readonly<Record<string, KernelValue>>): (number | boolean)[] {
+    return kernelParameters[name].split(' ').flatMap((parameter) => {
+      const value = values[parameter];
+      if (value === undefined) return [];
+      return typeof value === 'object' ? this.addressOf(value) : value;
+    });
+  }
+
+  #call(name: KernelName, values: (number | boolean)[]): unknown {
+    const kernel = this.#kernels.get(name);
+    if (kernel === undefined) throw new Error('The kernels are of another build.');
+    return kernel(...values);
   }
 
   #report(done: number, parts: number): void {

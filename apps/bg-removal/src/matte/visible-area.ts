@@ -18,7 +18,7 @@ export function visibleArea({ width, height, data }: RgbaImage, team: TeamMember
   team.each(bands, (from, to) => {
     for (let band = from; band < to; band++) {
       const [first, last] = [band * bandHeight, Math.min(height, (band + 1) * bandHeight)];
-      team.kernels.findVisible({
+      team.call('findVisible', {
         pixels,
         width,
         top: first,

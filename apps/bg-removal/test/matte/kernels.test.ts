@@ -2,14 +2,11 @@ import { readFileSync } from 'node:fs';
 import { kernelParameters } from '../../src/matte/kernel-parameters.js';
 
 /** Name and parameters of each function that the build exports. */
-function built(): Record<string, string[]> {
+function built(): Record<string, string> {
   const types = readFileSync(new URL('../../data/kernels.d.ts', import.meta.url), 'utf8');
   const functions = [...types.matchAll(/export function (\w+)\(([^)]*)\)/g)];
   return Object.fromEntries(
-    functions.map(([, name = '', list = '']) => [
-      name,
-      list.split(', ').map((each) => each.split(':')[0] ?? ''),
-    ]),
+    functions.map(([, name = '', list = '']) => [name, list.replaceAll(/: \w+\??,?/g, '')]),
   );
 }
 
