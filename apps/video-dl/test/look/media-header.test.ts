@@ -92,6 +92,7 @@ describe('the header of a file', () => {
     const facts = (streams = probed.streams) =>
       streams.map(({ type, codec, width, height, fps, hdr }) => ({ type, codec, width, height, fps, hdr }));
     expect(facts(found?.streams)).toEqual(facts());
+    expect(found?.streams[0]?.hdr).toBe(name === 'hdr.mp4' ? 'pq' : undefined);
     for (const [index, { bitrateKbps }] of probed.streams.entries()) {
       const difference = (found?.streams[index]?.bitrateKbps ?? 0) - (bitrateKbps ?? 0);
       expect(Math.abs(difference)).toBeLessThanOrEqual((bitrateKbps ?? 0) * 0.02);
