@@ -55,10 +55,3 @@ function trimTrailing(/** @type {string} */ word) {
 function count(/** @type {string} */ text, /** @type {string} */ character) {
   return text.split(character).length - 1;
 }
-
-/** Whether the service may look up a page on this host: it never connects to private networks. */
-export function isPublicHost(/** @type {string} */ host) {
-  const isPrivate =
-    /^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[)|\.(local|lan|internal|localhost|home\.arpa)$/i;
-  return host.includes('.') && !isPrivate.test(host);
-}

@@ -8,7 +8,7 @@ import { Clip } from './clip.js';
 import { reasonFor } from './download-state.js';
 import { Downloads } from './downloads.js';
 import { LinkList } from './link-list.js';
-import { isPublicHost, urlIn, urlsIn } from './links.js';
+import { urlIn, urlsIn } from './links.js';
 import { LookUps, pageQuery } from './look-up.js';
 import { Recent } from './recent.js';
 import { Summary } from './summary.js';
@@ -99,9 +99,6 @@ export class VideoTool {
     this.#input.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape' && this.#looking) this.#cancel();
     });
-    const sample = new URL('samples/clip', document.baseURI);
-    byId('video-sample').hidden = !isPublicHost(sample.hostname);
-    byId('video-sample').addEventListener('click', () => this.open(sample.href));
     this.#showMode();
   }
 
