@@ -417,8 +417,7 @@ function misplaced(): string[] {
   const isSeen = (element: Element) =>
     element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   // Boxes that hide or scroll what doesn't fit, on purpose.
-  const bounded =
-    '.visually-hidden, .status-line, .stage, .film-strip, pre, .table-scroll, .video-picture, svg';
+  const bounded = '.visually-hidden, .stage, .film-strip, .shapes, .tabs, pre, .table-scroll, svg';
   for (const element of document.querySelectorAll('body *')) {
     if (!isSeen(element) || element.closest(bounded) !== null) continue;
     const { left, right, width } = element.getBoundingClientRect();
