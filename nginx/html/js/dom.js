@@ -3,8 +3,7 @@
 /**
  * The page's element with this id.
  * @template {ElementClass} [T=typeof HTMLElement]
- * @param {string} id
- * @param {T} [type]
+ * @param {string} id @param {T} [type]
  * @returns {InstanceType<T>}
  * @throws Error if it is missing or of another type, which is a bug
  */
@@ -15,9 +14,7 @@ export function byId(id, type) {
 /**
  * The first element inside `parent` that matches.
  * @template {ElementClass} [T=typeof HTMLElement]
- * @param {ParentNode} parent
- * @param {string} selector
- * @param {T} [type]
+ * @param {ParentNode} parent @param {string} selector @param {T} [type]
  * @returns {InstanceType<T>}
  */
 export function find(parent, selector, type) {
@@ -26,9 +23,7 @@ export function find(parent, selector, type) {
 
 /**
  * @template {ElementClass} T
- * @param {Element | null} element
- * @param {string} name
- * @param {T} [type]
+ * @param {Element | null} element @param {string} name @param {T} [type]
  * @returns {InstanceType<T>}
  */
 function checked(element, name, type) {
@@ -92,8 +87,7 @@ export function isBusyOutside(/** @type {HTMLElement} */ element) {
 /**
  * A new element with its properties and children.
  * @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag
- * @param {Partial<HTMLElementTagNameMap[K]>} properties
+ * @param {K} tag @param {Partial<HTMLElementTagNameMap[K]>} properties
  * @param {...(Node | string)} children
  */
 export function make(tag, properties = {}, ...children) {

@@ -18,9 +18,7 @@ function scaled(/** @type {number} */ bytes) {
 
 /**
  * A number and its unit stay on one line.
- * @param {number} value
- * @param {string} unit
- * @param {Intl.NumberFormatOptions} options
+ * @param {number} value @param {string} unit @param {Intl.NumberFormatOptions} options
  */
 function measured(value, unit, options, digits = 0) {
   /** @type {Intl.NumberFormatOptions} */

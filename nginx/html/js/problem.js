@@ -31,8 +31,7 @@ export class ConnectionLost extends Error {
 
 /**
  * Fetches a URL.
- * @param {string} url
- * @param {RequestInit} options
+ * @param {string} url @param {RequestInit} options
  * @throws {RequestFailed | ConnectionLost}
  */
 export async function request(url, options) {
@@ -48,8 +47,7 @@ export async function request(url, options) {
 
 /**
  * Parses the problem in the body of a failed response.
- * @param {string} body
- * @param {{ status: number, retryAfter: string | null }} response
+ * @param {string} body @param {{ status: number, retryAfter: string | null }} response
  * @returns {Problem}
  */
 export function parseProblem(body, { status, retryAfter }) {

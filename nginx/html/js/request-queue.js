@@ -244,11 +244,8 @@ export class RequestQueue {
     return mayPass && !isWatched && this.#isLater(job, 'failures', failureDelaysMs);
   }
 
-  #isLater(
-    /** @type {Job} */ job,
-    /** @type {'failures' | 'outages'} */ count,
-    /** @type {number[]} */ delays,
-  ) {
+  /** @param {Job} job @param {'failures' | 'outages'} count @param {number[]} delays */
+  #isLater(job, count, delays) {
     if (Date.now() - job.startedAt > freshMs) job[count] = 0;
     const delay = delays[job[count]];
     job[count] += 1;

@@ -15,11 +15,11 @@ const words = {
   down: 'status.down',
 };
 
-/** Shows the services' status in the footer, and a notice while work waits for them. */
-export function showServiceStatus(
-  /** @type {Connection} */ connection,
-  /** @type {() => boolean} */ hasWaiting,
-) {
+/**
+ * Shows the services' status in the footer, and a notice while work waits for them.
+ * @param {Connection} connection @param {() => boolean} hasWaiting
+ */
+export function showServiceStatus(connection, hasWaiting) {
   const line = byId('service-status');
   const notice = byId('notice');
   const show = () => {

@@ -53,8 +53,7 @@ export class Stage {
 
   /**
    * Shows a view as a new entry in the history.
-   * @param {View} view
-   * @param {{ url?: string, links?: string[] }} entry
+   * @param {View} view @param {{ url?: string, links?: string[] }} entry
    */
   open(view, { url = '', ...entry } = {}) {
     const isSame = url === '' ? history.state?.view === view : url === location.search && !entry.links;

@@ -8,11 +8,7 @@ export class Stored {
   #name;
   #initial;
 
-  /**
-   * @param {'localStorage' | 'sessionStorage'} area
-   * @param {string} name
-   * @param {T} initial
-   */
+  /** @param {'localStorage' | 'sessionStorage'} area @param {string} name @param {T} initial */
   constructor(area, name, initial) {
     this.#area = area;
     this.#name = name;

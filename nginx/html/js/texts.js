@@ -42,8 +42,7 @@ function regionOf(/** @type {string} */ language) {
 /**
  * A text of the page. `{name}` is replaced by a value. Numbers are formatted for the locale,
  * and `n` selects singular or plural.
- * @param {string} key
- * @param {Values} [values]
+ * @param {string} key @param {Values} [values]
  */
 export function text(key, values = {}) {
   const entry = texts[key];
@@ -55,8 +54,7 @@ export function text(key, values = {}) {
 
 /**
  * The title and detail for an error code, or for a problem detected by the page.
- * @param {string} code
- * @param {Values} [values]
+ * @param {string} code @param {Values} [values]
  */
 export function errorText(code, values = {}) {
   const entry = texts[`error.${code}`];

@@ -7,10 +7,7 @@ export class TokenBucket {
   /** @type {Level} */
   #level;
 
-  /**
-   * @param {number} capacity
-   * @param {number} refillMs
-   */
+  /** @param {number} capacity @param {number} refillMs */
   constructor(capacity, refillMs) {
     this.#capacity = capacity;
     this.#refillMs = refillMs;

@@ -23,8 +23,7 @@ export class CutOutWorker {
   /**
    * A cut-out as it will be saved, or for retouching the whole one, at a size for the screen or at
    * full size. A newer request replaces a waiting one, which resolves to undefined.
-   * @param {QueuedImage} item
-   * @param {Settings} settings
+   * @param {QueuedImage} item @param {Settings} settings
    * @param {{ full: boolean, isRetouching: boolean }} options
    * @returns {Promise<Preview | undefined>}
    */
@@ -38,8 +37,7 @@ export class CutOutWorker {
 
   /**
    * Draws more of a stroke on the shown image, or all of it as the last part; see StrokeLayer.
-   * @param {import('./queued-image.js').Stroke} stroke
-   * @param {Float32Array} points
+   * @param {import('./queued-image.js').Stroke} stroke @param {Float32Array} points
    * @param {boolean} isLast
    * @returns {Promise<Painted | undefined>} the changed area; undefined outside the image
    */

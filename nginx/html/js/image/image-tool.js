@@ -323,8 +323,7 @@ export class ImageTool {
 
   /**
    * Draws a part of a stroke on the visible image.
-   * @param {import('./queued-image.js').Stroke} stroke
-   * @param {Float32Array} points
+   * @param {import('./queued-image.js').Stroke} stroke @param {Float32Array} points
    * @param {boolean} isLast
    */
   async #paint(stroke, points, isLast) {

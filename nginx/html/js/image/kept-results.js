@@ -68,8 +68,7 @@ export class KeptResults {
 
   /**
    * @template T
-   * @param {string} name
-   * @param {IDBTransactionMode} mode
+   * @param {string} name @param {IDBTransactionMode} mode
    * @param {(store: IDBObjectStore) => IDBRequest<T>} request
    */
   async #run(name, mode, request) {

@@ -13,8 +13,7 @@ const gamutTolerance = 4;
 /**
  * Makes a file acceptable for the service: converts types that only the browser can read, and
  * shrinks files above a limit.
- * @param {File} file
- * @param {Limits} limits
+ * @param {File} file @param {Limits} limits
  * @returns {Promise<{ file?: File, isTransparent?: boolean, note?: string, problem?: Problem }>} no note if unchanged
  */
 export async function prepareFile(file, limits) {
@@ -48,11 +47,7 @@ async function decoded(/** @type {File} */ file) {
   }
 }
 
-/**
- * @param {File} file
- * @param {ImageBitmap} bitmap
- * @param {Limits} limits
- */
+/** @param {File} file @param {ImageBitmap} bitmap @param {Limits} limits */
 async function converted(file, bitmap, { imageMaxBytes = Infinity, imageMaxPixels = Infinity }) {
   // JPEG has no transparency; WebP keeps it.
   const type =
@@ -75,12 +70,7 @@ async function converted(file, bitmap, { imageMaxBytes = Infinity, imageMaxPixel
   }
 }
 
-/**
- * @param {ImageBitmap} bitmap
- * @param {number} width
- * @param {number} height
- * @param {string} type
- */
+/** @param {ImageBitmap} bitmap @param {number} width @param {number} height @param {string} type */
 async function drawn(bitmap, width, height, type) {
   const colorSpace = exceedsSrgb(bitmap) ? 'display-p3' : 'srgb';
   const { canvas } = drawnTo(bitmap, width, height, { colorSpace });
@@ -88,9 +78,7 @@ async function drawn(bitmap, width, height, type) {
 }
 
 /**
- * @param {ImageBitmap} bitmap
- * @param {number} width
- * @param {number} height
+ * @param {ImageBitmap} bitmap @param {number} width @param {number} height
  * @param {CanvasRenderingContext2DSettings} options
  */
 function drawnTo(bitmap, width, height, options) {
@@ -165,8 +153,7 @@ async function typeOf(/** @type {File} */ file) {
 
 /**
  * Checks a file before sending it.
- * @param {File} file
- * @param {Limits} limits
+ * @param {File} file @param {Limits} limits
  * @returns {Promise<Problem | undefined>}
  */
 async function problemWithFile(file, { imageMaxBytes }) {

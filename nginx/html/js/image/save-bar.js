@@ -27,8 +27,7 @@ export class SaveBar {
 
   /**
    * @param {import('./cut-out-worker-client.js').CutOutWorker} worker
-   * @param {import('./choices.js').OutputOptions} output
-   * @param {object} handlers
+   * @param {import('./choices.js').OutputOptions} output @param {object} handlers
    * @param {() => Settings} handlers.settings
    * @param {(problem: import('../problem.js').Problem) => void} handlers.onFailed
    * @param {(words: string) => void} handlers.tell

@@ -53,12 +53,11 @@ function lines(/** @type {Offer} */ { target, height }) {
   return height ?? (target === 'mp4-1080' ? 1080 : 720);
 }
 
-/** @returns {Choice} */
-function videoChoice(
-  /** @type {Offer} */ offer,
-  /** @type {Format[]} */ formats,
-  /** @type {boolean} */ isBest,
-) {
+/**
+ * @returns {Choice}
+ * @param {Offer} offer @param {Format[]} formats @param {boolean} isBest
+ */
+function videoChoice(offer, formats, isBest) {
   const used = formatsOf(offer, formats);
   const frame = scaledTo(
     offer.height,

@@ -53,8 +53,7 @@ export class Download {
   #onChange;
 
   /**
-   * @param {Wanted} wanted
-   * @param {import('../request-queue.js').RequestQueue} queue
+   * @param {Wanted} wanted @param {import('../request-queue.js').RequestQueue} queue
    * @param {(download: Download) => void} onChange called after each change of state
    */
   constructor(wanted, queue, onChange) {

@@ -9,8 +9,7 @@ const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
  * The first URL in a text: the text itself, with or without `https://`, or one
  * inside a sentence ("Look at this! https://…").
  * `bare`: a host name alone counts too, as in a field for links
- * @param {string} text
- * @param {{ bare?: boolean }} options
+ * @param {string} text @param {{ bare?: boolean }} options
  * @returns undefined without a link
  */
 export function urlIn(text, { bare = false } = {}) {

@@ -61,9 +61,7 @@ export class LookUps {
 
   /**
    * Fetches `/api/info` for a page.
-   * @param {string} url
-   * @param {Part} part
-   * @param {import('../request-queue.js').Options} options
+   * @param {string} url @param {Part} part @param {import('../request-queue.js').Options} options
    */
   async find(url, part, options) {
     const query = String(pageQuery(url, part));

@@ -64,10 +64,7 @@ async function viewOf(request, { full, isShown }) {
 }
 
 /**
- * @param {Loaded} loaded
- * @param {Blob} file
- * @param {Tuning} tuning
- * @param {boolean} full
+ * @param {Loaded} loaded @param {Blob} file @param {Tuning} tuning @param {boolean} full
  * @param {string} key
  * @returns {View}
  */
@@ -100,10 +97,7 @@ async function preview(/** @type {Finished & { full: boolean }} */ request) {
   return { result: { bitmap, width, height, frame }, transfer: [bitmap] };
 }
 
-/**
- * @param {Finished} request
- * @param {{ full: boolean, isShown: boolean }} options
- */
+/** @param {Finished} request @param {{ full: boolean, isShown: boolean }} options */
 async function composed(request, { full, isShown }) {
   const { output } = request;
   const small = await viewOf(request, { full: false, isShown: isShown && !full });
@@ -136,11 +130,11 @@ function scaledDown(
   };
 }
 
-/** JPEG has no transparency. */
-function opaqueIn(
-  /** @type {Output['format']} */ format,
-  /** @type {import('./output.js').Background} */ background,
-) {
+/**
+ * JPEG has no transparency.
+ * @param {Output['format']} format @param {import('./output.js').Background} background
+ */
+function opaqueIn(format, background) {
   const isTransparent = background.colour === undefined && background.picture === undefined;
   return format === 'jpeg' && isTransparent ? { colour: '#ffffff' } : background;
 }

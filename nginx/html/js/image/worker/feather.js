@@ -20,10 +20,7 @@ const fullSpan = 250;
  * Softens a matte (0-255) so that a hard edge gets a 10-90 % width of `feather` pixels. An edge
  * that is already almost as wide is blurred less. A much wider edge gets the full blur, which
  * smooths its roughness and hardly changes its width. Borders are replicated.
- * @param {Uint8Array} alpha
- * @param {number} width
- * @param {number} height
- * @param {number} feather
+ * @param {Uint8Array} alpha @param {number} width @param {number} height @param {number} feather
  * @returns the same array if `feather` is almost 0, otherwise a new one
  */
 export function featherMatte(alpha, width, height, feather) {
@@ -42,10 +39,7 @@ export function featherMatte(alpha, width, height, feather) {
 
 /**
  * Returns the tiles that a blur changes: those with different pixels within reach.
- * @param {Uint8Array} alpha
- * @param {number} width
- * @param {number} height
- * @param {number} reach
+ * @param {Uint8Array} alpha @param {number} width @param {number} height @param {number} reach
  */
 function tilesWithEdges(alpha, width, height, reach) {
   /** @type {Area[]} */
@@ -68,9 +62,7 @@ function tilesWithEdges(alpha, width, height, reach) {
 
 /**
  * Whether an area of a matte has only one value.
- * @param {Uint8Array} matte
- * @param {number} width
- * @param {Area} area
+ * @param {Uint8Array} matte @param {number} width @param {Area} area
  */
 function isUniform(matte, width, area) {
   const value = matte[area.top * width + area.left];
@@ -83,12 +75,8 @@ function isUniform(matte, width, area) {
 }
 
 /**
- * @param {Uint8Array} alpha
- * @param {Uint8Array} target
- * @param {number} width
- * @param {number} height
- * @param {Area[]} tiles
- * @param {Float32Array} kernel
+ * @param {Uint8Array} alpha @param {Uint8Array} target @param {number} width @param {number} height
+ * @param {Area[]} tiles @param {Float32Array} kernel
  */
 function blur(alpha, target, width, height, tiles, kernel) {
   const radius = kernel.length >> 1;
@@ -121,13 +109,8 @@ function blur(alpha, target, width, height, tiles, kernel) {
 /**
  * Convolves `count` values of `source`, starting at `from`, with a symmetric kernel whose taps
  * are `stride` apart.
- * @param {Float32Array} source
- * @param {number} from
- * @param {number} stride
- * @param {Float32Array} kernel
- * @param {Float32Array} target
- * @param {number} to
- * @param {number} count
+ * @param {Float32Array} source @param {number} from @param {number} stride @param {Float32Array} kernel
+ * @param {Float32Array} target @param {number} to @param {number} count
  */
 function convolve(source, from, stride, kernel, target, to, count) {
   for (let i = from, end = from + count; i < end; i++, to++) {
@@ -156,11 +139,7 @@ function gaussianKernel(sigma) {
   return weights.map((weight) => weight / total);
 }
 
-/**
- * @param {number} width
- * @param {number} height
- * @param {number} sigma
- */
+/** @param {number} width @param {number} height @param {number} sigma */
 function createBlocks(width, height, sigma) {
   let side = smallestBlock;
   while (side < 3 * sigma && side < tileSize) side *= 2;
@@ -180,10 +159,7 @@ function createBlocks(width, height, sigma) {
 }
 
 /**
- * @param {Uint8Array} alpha
- * @param {number} width
- * @param {number} height
- * @param {Area[]} tiles
+ * @param {Uint8Array} alpha @param {number} width @param {number} height @param {Area[]} tiles
  * @param {Blocks} blocks
  */
 function measureSlopes(alpha, width, height, tiles, { side, across, low, high, sums, sumsOfSquares }) {
@@ -220,9 +196,7 @@ function measureSlopes(alpha, width, height, tiles, { side, across, low, high, s
  * to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
  * a hard one), the slopes sum to `h` and their squares to `h² / 2√(πe)`; so sums over a block
  * are robust against single steep pixels. Central differences add 1/3 to the variance.
- * @param {Blocks} blocks
- * @param {Area[]} tiles
- * @param {number} sigma
+ * @param {Blocks} blocks @param {Area[]} tiles @param {number} sigma
  */
 function setBlurShares({ side, across, down, low, high, sums, sumsOfSquares, shares }, tiles, sigma) {
   for (const { left, top, right, bottom } of tiles) {
@@ -252,10 +226,7 @@ function setBlurShares({ side, across, down, low, high, sums, sumsOfSquares, sha
 
 /**
  * Blends a matte into its blurred copy, with shares interpolated between block centres.
- * @param {Uint8Array} alpha
- * @param {Uint8Array} blurred
- * @param {number} width
- * @param {Area[]} tiles
+ * @param {Uint8Array} alpha @param {Uint8Array} blurred @param {number} width @param {Area[]} tiles
  * @param {Blocks} blocks
  */
 function mix(alpha, blurred, width, tiles, { side, across, down, shares }) {

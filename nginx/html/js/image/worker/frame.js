@@ -12,9 +12,7 @@ const shopMargin = (1 / 0.85 - 1) / 2;
 /**
  * The part of the image that is saved, in pixels of the whole image. It may reach beyond it.
  * @param {Image} small the tuned cut-out, scaled down by `step`
- * @param {number} step
- * @param {{ width: number, height: number }} whole
- * @param {Shape} shape
+ * @param {number} step @param {{ width: number, height: number }} whole @param {Shape} shape
  * @param {number} margin around the subject, as a share of its longer side
  * @returns {Rectangle}
  */

@@ -3,8 +3,7 @@
 
 /**
  * Finishes an image: mask or shadow, and what is behind it. May change the image in place.
- * @param {Image} image
- * @param {Background} background
+ * @param {Image} image @param {Background} background
  * @param {{ shadow: boolean, mask: boolean }} options
  * @returns the image and whether it is opaque
  */
@@ -82,10 +81,7 @@ function putOnPixels(/** @type {Image} */ { data }, /** @type {Uint8ClampedArray
 }
 
 /**
- * @param {Uint8ClampedArray} data
- * @param {number} at
- * @param {number} red
- * @param {number} green
+ * @param {Uint8ClampedArray} data @param {number} at @param {number} red @param {number} green
  * @param {number} blue
  */
 function blend(data, at, red, green, blue) {

@@ -33,11 +33,7 @@ export async function decodePng(file) {
   return { data: await unfilter(rows, width, height), width, height };
 }
 
-/**
- * @param {ReadableStream<Uint8Array>} stream
- * @param {number} width
- * @param {number} height
- */
+/** @param {ReadableStream<Uint8Array>} stream @param {number} width @param {number} height */
 async function unfilter(stream, width, height) {
   const size = width * 4;
   const data = new Uint8ClampedArray(size * height);
@@ -64,9 +60,7 @@ async function unfilter(stream, width, height) {
 }
 
 /**
- * @param {Uint8Array} line
- * @param {Uint8ClampedArray<ArrayBuffer>} data
- * @param {number} start
+ * @param {Uint8Array} line @param {Uint8ClampedArray<ArrayBuffer>} data @param {number} start
  * @param {number} size
  */
 function unfilterRow(line, data, start, size) {
@@ -81,12 +75,7 @@ function unfilterRow(line, data, start, size) {
   }
 }
 
-/**
- * @param {number} filter
- * @param {number} left
- * @param {number} up
- * @param {number} corner
- */
+/** @param {number} filter @param {number} left @param {number} up @param {number} corner */
 function predict(filter, left, up, corner) {
   switch (filter) {
     case 0:
@@ -104,11 +93,7 @@ function predict(filter, left, up, corner) {
   }
 }
 
-/**
- * @param {number} left
- * @param {number} up
- * @param {number} corner
- */
+/** @param {number} left @param {number} up @param {number} corner */
 function paeth(left, up, corner) {
   const byLeft = Math.abs(up - corner);
   const byUp = Math.abs(left - corner);
@@ -141,9 +126,7 @@ export async function encodePng({ data, width, height }, { opaque = false } = {}
 }
 
 /**
- * @param {Uint8ClampedArray<ArrayBuffer>} data
- * @param {number} width
- * @param {number} height
+ * @param {Uint8ClampedArray<ArrayBuffer>} data @param {number} width @param {number} height
  * @param {number} channels
  */
 async function deflated(data, width, height, channels) {
@@ -159,11 +142,8 @@ async function deflated(data, width, height, channels) {
 }
 
 /**
- * @param {Uint8ClampedArray<ArrayBuffer>} data
- * @param {number} width
- * @param {number} firstRow
- * @param {number} rows
- * @param {number} channels
+ * @param {Uint8ClampedArray<ArrayBuffer>} data @param {number} width @param {number} firstRow
+ * @param {number} rows @param {number} channels
  */
 function filterRows(data, width, firstRow, rows, channels) {
   const filtered = new Uint8Array(rows * (width * channels + 1));
@@ -184,10 +164,7 @@ function filterRows(data, width, firstRow, rows, channels) {
   return filtered;
 }
 
-/**
- * @param {string} type
- * @param {Uint8Array<ArrayBuffer>} body
- */
+/** @param {string} type @param {Uint8Array<ArrayBuffer>} body */
 function chunk(type, body) {
   const head = new Uint8Array(8);
   const view = new DataView(head.buffer);
@@ -210,8 +187,7 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, value) => {
 
 /**
  * Updates the CRC-32 of PNG and ZIP, starting with 0xffffffff; the final value must be inverted.
- * @param {Uint8Array} bytes
- * @param {number} start
+ * @param {Uint8Array} bytes @param {number} start
  */
 export function crc(bytes, start) {
   let remainder = start;

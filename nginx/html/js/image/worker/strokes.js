@@ -21,10 +21,7 @@ export class StrokeLayer {
   /** @type {string[]} */
   #ids = [];
 
-  /**
-   * @param {number} width
-   * @param {number} height
-   */
+  /** @param {number} width @param {number} height */
   constructor(width, height) {
     this.#width = width;
     this.#height = height;
@@ -33,8 +30,7 @@ export class StrokeLayer {
 
   /**
    * Makes the layer show exactly these strokes. Reuses those already drawn.
-   * @param {Stroke[]} strokes
-   * @param {number} scale
+   * @param {Stroke[]} strokes @param {number} scale
    */
   setStrokes(strokes, scale) {
     const isThere = this.#ids.every((id, index) => strokes[index]?.id === id);
@@ -138,10 +134,7 @@ export class StrokeLayer {
     });
   }
 
-  /**
-   * @param {Float32Array} from
-   * @param {Float32Array} to
-   */
+  /** @param {Float32Array} from @param {Float32Array} to */
   #boxAround(from, to) {
     const radius = Math.max(from[2], to[2]) + 1;
     return {
@@ -181,8 +174,7 @@ function newTile() {
 
 /**
  * Reduces a share (0-255) by a stroke's coverage.
- * @param {number} share
- * @param {number} covered
+ * @param {number} share @param {number} covered
  */
 function left(share, covered) {
   return Math.round((share * (255 - covered)) / 255);
@@ -191,10 +183,7 @@ function left(share, covered) {
 /**
  * Covers the path of a round brush between two points. A stroke doesn't accumulate where it
  * crosses itself.
- * @param {Uint8Array} covered
- * @param {Area} part
- * @param {Float32Array} from
- * @param {Float32Array} to
+ * @param {Uint8Array} covered @param {Area} part @param {Float32Array} from @param {Float32Array} to
  * @param {number} hardness
  */
 function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], hardness) {
@@ -222,9 +211,7 @@ function cover(covered, part, [fromX, fromY, fromRadius], [toX, toY, toRadius], 
 
 /**
  * Blends one pixel of the cut-out with the original; both have straight alpha.
- * @param {Uint8ClampedArray<ArrayBuffer>} target
- * @param {number} at
- * @param {number} kept
+ * @param {Uint8ClampedArray<ArrayBuffer>} target @param {number} at @param {number} kept
  * @param {number} added
  * @param {Uint8ClampedArray | undefined} original needed where something is added
  * @param {number} from

@@ -44,8 +44,7 @@ export function changesOf({ threshold, feather, foreground_strength }) {
  * neighbours with a colour.
  * @param {Uint8ClampedArray<ArrayBuffer>} data RGBA of the untuned cut-out, where alpha 0 means no colour; modified in place
  * @param {Uint8Array} visible the alpha that the pixels will have
- * @param {number} width
- * @param {number} height
+ * @param {number} width @param {number} height
  */
 function spreadColours(data, visible, width, height) {
   const known = new Uint8Array(visible.length);
@@ -67,11 +66,8 @@ function spreadColours(data, visible, width, height) {
 
 /**
  * @returns false if no neighbour has a colour yet
- * @param {Uint8ClampedArray<ArrayBuffer>} data
- * @param {Uint8Array} known
- * @param {number} at
- * @param {number} width
- * @param {number} height
+ * @param {Uint8ClampedArray<ArrayBuffer>} data @param {Uint8Array} known @param {number} at
+ * @param {number} width @param {number} height
  */
 function takeMean(data, known, at, width, height) {
   const x = at % width;
@@ -99,8 +95,7 @@ function takeMean(data, known, at, width, height) {
 
 /**
  * Averages every square of `step` pixels (colours weighted by alpha). RGBA with straight alpha.
- * @param {Image} image
- * @param {number} step
+ * @param {Image} image @param {number} step
  */
 export function scaleDown(image, step) {
   if (step === 1) return image;
