@@ -125,8 +125,6 @@ function setText(/** @type {Element} */ element, /** @type {string} */ value) {
 
 /** Shows the page's language and lets the user choose another one. */
 export function offerLanguages(/** @type {HTMLSelectElement} */ select) {
-  if (root.lang !== 'en') translate(document);
-  root.classList.remove('is-translating');
   select.value = root.lang.split('-')[0];
   select.addEventListener('change', () => {
     try {
@@ -137,3 +135,7 @@ export function offerLanguages(/** @type {HTMLSelectElement} */ select) {
     location.reload();
   });
 }
+
+// Here rather than in main.js, whose many modules arrive later.
+if (root.lang !== 'en') translate(document);
+root.classList.remove('is-translating');
