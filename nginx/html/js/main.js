@@ -7,14 +7,12 @@ import { ImageTool } from './image/image-tool.js';
 import { RequestQueue } from './request-queue.js';
 import { showServiceStatus } from './service-status.js';
 import { Stage } from './stage.js';
-import { offerLanguages } from './texts.js';
 import { urlIn, urlsIn } from './video/links.js';
 import { VideoTool } from './video/video-tool.js';
 
 /** An image above a limit is made smaller, so one chosen early waits for the limits, but not for long. */
 const maxLimitsWaitMs = 5000;
 
-offerLanguages(byId('language', HTMLSelectElement));
 makeControls();
 
 const connection = new Connection();

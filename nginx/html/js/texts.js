@@ -124,7 +124,7 @@ function setText(/** @type {Element} */ element, /** @type {string} */ value) {
 }
 
 /** Shows the page's language and lets the user choose another one. */
-export function offerLanguages(/** @type {HTMLSelectElement} */ select) {
+function offerLanguages(/** @type {HTMLSelectElement} */ select) {
   select.value = root.lang.split('-')[0];
   select.addEventListener('change', () => {
     try {
@@ -138,4 +138,6 @@ export function offerLanguages(/** @type {HTMLSelectElement} */ select) {
 
 // Here rather than in main.js, whose many modules arrive later.
 if (root.lang !== 'en') translate(document);
+const select = document.querySelector('#language');
+if (select instanceof HTMLSelectElement) offerLanguages(select);
 root.classList.remove('is-translating');
