@@ -25,13 +25,13 @@ afterAll(async () => {
   await browser.close();
 });
 
-/** Makes the browser save the MP3. Resolves with the file's name and the request's URL. */
-async function saveSound(page: Page): Promise<{ name: string; url: string }> {
+/** Makes the browser save the MP3. Resolves with the file's name. */
+async function saveSound(page: Page): Promise<string> {
   const started = page.waitForEvent('download');
   await startChoice(page, 'sound');
   const download = await started;
   expect(await download.failure()).toBeNull();
-  return { name: download.suggestedFilename(), url: download.url() };
+  return download.suggestedFilename();
 }
 
 describe('below a path of a server that also serves other sites', () => {
@@ -54,9 +54,8 @@ describe('below a path of a server that also serves other sites', () => {
     await page.getByText('Both tools are ready').waitFor();
     await lookUp(page, film);
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-    const sound = await saveSound(page);
-    expect(sound.name).toBe('A short sample film.mp3');
-    expect(new URL(sound.url).pathname).toBe('/media/api/stream');
+    expect(await saveSound(page)).toBe('A short sample film.mp3');
+    expect(asked).toContain('/media/api/stream');
     await chooseImage(page);
     await cutOutShown(page);
 
@@ -118,7 +117,7 @@ describe('with keys', () => {
     await page.getByLabel('Access key', { exact: true }).fill(key);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'A short sample film' }).waitFor();
-    expect((await saveSound(page)).name).toBe('A short sample film.mp3');
+    expect(await saveSound(page)).toBe('A short sample film.mp3');
     await chooseImage(page);
     await cutOutShown(page);
     expect(faults).toEqual([]);
