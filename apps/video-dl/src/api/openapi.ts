@@ -48,7 +48,7 @@ const audioTypes = [
 ];
 
 const streamDescription =
-  "If the site's own file is already what you requested, it is sent unchanged, with its length and range support. Everything else is sent while it is generated. Nothing is stored, and no header is sent before the first byte of media exists. A stream that ends cleanly is complete; a stream that fails midway resets the connection.";
+  "If the site's own file is already what you requested, it is sent unchanged, with its length and range support. A clip that can be copied from an MP4 file has them too. Everything else is sent while it is generated. Nothing is stored, and no header is sent before the first byte of media exists. A stream that ends cleanly is complete; a stream that fails midway resets the connection.";
 
 const operations: readonly Operation[] = [
   {
@@ -76,7 +76,7 @@ const operations: readonly Operation[] = [
     method: 'get',
     operationId: 'streamAudio',
     summary: 'The audio, as MP3 or without re-encoding',
-    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover). A file that is already MP3 is sent unchanged. With \`fmt=original\` you get the best audio without re-encoding: an audio file (M4A, MP3, Ogg, WebM, FLAC, WAV) is sent unchanged, and audio from any other file is sent as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3, with title, author and cover. With \`fmt=vtt\` or \`srt\` you get subtitles as plain text, without markup. ${streamDescription}`,
+    description: `An MP3 has 192 kbit/s and an ID3 tag (title, author, cover). A file that is already MP3 is sent unchanged. With \`fmt=original\` you get the best audio without re-encoding: an audio file (M4A, MP3, Ogg, WebM, FLAC, WAV) is sent unchanged, and audio from any other file is sent as M4A (AAC, ALAC, AC-3), Ogg (Opus, Vorbis, FLAC) or MP3, with title, author and cover. A clip of it is M4A, and needs AAC in an M4A or MP4 file with an index of its samples. With \`fmt=vtt\` or \`srt\` you get subtitles as plain text, without markup. ${streamDescription}`,
     query: audioQuery,
     success: {
       description: 'The audio, or the subtitles.',

@@ -6,12 +6,12 @@ import { FragmentRewriter } from '../formats/mp4/remux/fragment-rewriter.js';
 import type { Layout } from '../formats/mp4/remux/layout.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
 import type { Plan } from '../plan/plan.js';
-import type { ByteRange } from '../upstream/byte-range.js';
 import { failureOf, type Upstream } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
+import { partsBetween, rangesOfSources } from './layout-parts.js';
 import type { Selection } from './ranges.js';
 import type { RemuxedFile } from './remuxed-file.js';
-import { formats, streamHeaders } from './response.js';
+import { streamHeaders } from './response.js';
 import { SourceReader } from './source-reader.js';
 
 interface RemuxedToSend {
@@ -41,14 +41,14 @@ export async function remux(
   try {
     const ranges = rangesOfSources(layout, window.start, end);
     await Promise.all(
-      [...ranges].map(async ([source, range]) => readers[source]?.open(range, job, upstream)),
+      [...ranges].map(async ([source, parts]) => readers[source]?.open(parts, job, upstream)),
     );
     job.signal.throwIfAborted();
     endFirstByte();
     job.begin(
       status,
       streamHeaders(plan, {
-        format: formats.mp4,
+        format: file.format,
         file,
         selection,
         headerBytes: 0,
@@ -133,51 +133,6 @@ class Window {
     this.#heldBytes = 0;
     await this.#job.send(bytes);
   }
-}
-
-interface Part {
-  /** Counted from 0, in the whole output. */
-  readonly number: number;
-  readonly source: number;
-  /** In the source. */
-  readonly offset: number;
-  readonly bytes: number;
-  /** In the output. */
-  readonly position: number;
-  /** Position minus offset. */
-  readonly shiftBytes: number;
-  /** Whether it is read to its end. */
-  readonly isWhole: boolean;
-}
-
-/** The parts to read for a range of the output. Fragments must be read from their beginning. */
-function* partsBetween(layout: Layout, start: number, end: number): Generator<Part, void, void> {
-  let position = layout.header.length;
-  for (const [number, source] of layout.sources.entries()) {
-    const [offset = 0, length = 0] = [layout.offsets[number], layout.lengths[number]];
-    const skipped = layout.fragmentTracks === null ? Math.max(0, start - position) : 0;
-    const last = Math.min(length, end - position);
-    if (position >= end) return;
-    if (position + length > start)
-      yield {
-        number,
-        source,
-        offset: offset + skipped,
-        bytes: last - skipped,
-        position: position + skipped,
-        shiftBytes: position - offset,
-        isWhole: last === length,
-      };
-    position += length;
-  }
-}
-
-/** What to read of each source for a range of the output. */
-function rangesOfSources(layout: Layout, start: number, end: number): Map<number, ByteRange> {
-  const ranges = new Map<number, ByteRange>();
-  for (const { source, offset, bytes } of partsBetween(layout, start, end))
-    ranges.set(source, { start: ranges.get(source)?.start ?? offset, end: offset + bytes - 1 });
-  return ranges;
 }
 
 interface FragmentTracks {

@@ -5,11 +5,12 @@ import type { Plan } from '../plan/plan.js';
 import type { RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import type { Upstream } from '../upstream/upstream.js';
-import type { KnownFile } from './response.js';
+import { formats, type KnownFile, type StreamFormat } from './response.js';
 import { digest } from './site-file.js';
 
 /** An MP4 that consists of a new header and parts of the site's files. */
 export interface RemuxedFile extends KnownFile {
+  readonly format: StreamFormat;
   readonly layout: Layout;
   /** The site's files, in the order of the plan's inputs. */
   readonly sources: readonly RemuxSource[];
@@ -22,17 +23,18 @@ export interface RemuxSource {
   readonly exit: number | undefined;
 }
 
-/** The MP4 of a layout; undefined if it isn't what is planned. */
+/** Whether a layout has what is planned. */
+export function isPlanned({ tracks }: Layout, { video, audio }: Plan): boolean {
+  const codecOf = (type: 'video' | 'audio') => tracks.find((track) => track.type === type)?.codec;
+  return isSameCodec(codecOf('video'), video?.codec) && isSameCodec(codecOf('audio'), audio?.codec);
+}
+
+/** The MP4 of a layout. */
 export function remuxedFileOf(
-  { inputs, video, audio, mayNeedOnlyHeader }: Plan,
-  laidOut: LaidOut | null,
+  { inputs, video, expected }: Plan,
+  { layout, heads, headerDigest }: LaidOut,
   { upstream, renew }: { readonly upstream: Upstream; readonly renew: RenewSource },
-): RemuxedFile | undefined {
-  if (laidOut === null || !mayNeedOnlyHeader) return undefined;
-  const { layout, heads, headerDigest } = laidOut;
-  const codecOf = (type: 'video' | 'audio') => layout.tracks.find((track) => track.type === type)?.codec;
-  if (!isSameCodec(codecOf('video'), video?.codec) || !isSameCodec(codecOf('audio'), audio?.codec))
-    return undefined;
+): RemuxedFile {
   const sources = inputs.flatMap((source, index) => {
     const { identity, totalBytes } = heads[index] ?? {};
     if (identity === undefined || totalBytes == null) return [];
@@ -43,5 +45,8 @@ export function remuxedFileOf(
   // Changes with the header, which has the page's title.
   const tags = heads.flatMap(({ identity }) => identity.strongEtag ?? []);
   const etag = tags.length < heads.length ? null : `"${digest(headerDigest, ...tags)}"`;
-  return { layout, sources, totalBytes, hasRanges: true, etag };
+  const seconds = Math.round(Math.max(...layout.tracks.map((track) => track.seconds)) * 1e6) / 1e6;
+  const format = video === null ? formats.m4a : formats.mp4;
+  const file = { format, layout, sources, totalBytes, hasRanges: true, etag };
+  return expected.clip === null ? file : { ...file, seconds };
 }

@@ -20,11 +20,12 @@ import { passOn } from './pass-on.js';
 import { SentVersions, versionOf, whole, type Selection } from './ranges.js';
 import { remux } from './remux.js';
 import { readSubtitles } from './subtitles.js';
-import { formats, statusOf, streamHeaders, type KnownFile } from './response.js';
+import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import type { SiteFile } from './site-file.js';
 import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
 import { type Way, Ways, type WaysOptions, type Wish } from './ways.js';
+import { WindowInput } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
@@ -116,7 +117,7 @@ export class StreamingService implements AsyncDisposable {
     const way = await this.#ways.decide({ ...request, extraction, texts }, options);
     const { plan } = way;
     if (way.kind === 'pass on') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
-    if (way.kind === 'remux') return { plan, format: formats.mp4, file: way.file, headerBytes: 0 };
+    if (way.kind === 'remux') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
     const cover = fetchCover(plan, { ...this.#options, ...options, logger: context.logger });
     const output = await outputFor(plan, { ...this.#options, ...options, cover });
     const headerBytes = await output.headerBytes();
@@ -147,8 +148,8 @@ export class StreamingService implements AsyncDisposable {
     const { plan } = way;
     if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
     const isSiteFile = way.kind === 'pass on';
-    const format = isSiteFile ? way.file.format : formats.mp4;
-    return { plan, file: { format, totalBytes: way.file.totalBytes, isSiteFile } };
+    const { format, totalBytes } = way.file;
+    return { plan, file: { format, totalBytes, isSiteFile } };
   }
 
   /**
@@ -251,10 +252,11 @@ export class StreamingService implements AsyncDisposable {
     } catch (error) {
       if (way !== undefined) looker.learn(wish, way.plan, error);
       const isOther = error instanceof ChangedFileError || job.signal.reason instanceof ChangedFileError;
-      const isOneShot = isOther && way?.kind !== 'one shot' && (way?.kind === 'convert' || !areFactsOld);
+      const isUnplanned = way?.kind === 'convert' && way.window === undefined;
+      const isOneShot = isOther && way?.kind !== 'one shot' && (isUnplanned || !areFactsOld);
       if (isOneShot) looker.markOneShot(inputs);
       job.signal.throwIfAborted();
-      if (way?.kind === 'convert' || way?.kind === 'one shot') throw error;
+      if (isUnplanned || way?.kind === 'one shot') throw error;
       looker.forget(inputs);
       if (job.response.headersSent || isAboutRequest(error) || !(areFactsOld || isOneShot)) throw error;
       await this.#deliver(job, wish, inputs);
@@ -265,7 +267,7 @@ export class StreamingService implements AsyncDisposable {
   async #send(job: StreamJob, way: Way, wish: Wish, opened?: OpenedFile): Promise<void> {
     if (way.kind === 'pass on') await this.#passOn(job, way, opened);
     else if (way.kind === 'remux') await this.#remux(job, way);
-    else if (way.kind === 'convert') await this.#convert(job, way.plan, opened);
+    else if (way.kind === 'convert') await this.#convert(job, way, opened);
     else await this.#sendOneShot(job, way.source, wish);
   }
 
@@ -315,7 +317,11 @@ export class StreamingService implements AsyncDisposable {
     return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
   }
 
-  async #convert(job: StreamJob, plan: Plan, opened?: OpenedFile): Promise<void> {
+  async #convert(
+    job: StreamJob,
+    { plan, window }: Extract<Way, { kind: 'convert' }>,
+    opened?: OpenedFile,
+  ): Promise<void> {
     const { request, response, context } = job;
     context.note({ delivery: 'made' });
     const options = { ...this.#options, ...headOptions(job) };
@@ -328,7 +334,8 @@ export class StreamingService implements AsyncDisposable {
     if (file !== null && selection.kind === 'part')
       this.#resumes.spend(request.client, file.secondsBefore(selection.start));
     const session = job.openSession(plan.inputs[0]);
-    const inputs = opened && [session.addOpened(opened)];
+    await using part = window && (await WindowInput.open(job, window, options.upstream));
+    const inputs = opened ? [session.addOpened(opened)] : part && [part.addTo(session, plan.expected.clip)];
     try {
       await convert(job, { ...options, plan, output, selection, session, inputs });
     } catch (error) {

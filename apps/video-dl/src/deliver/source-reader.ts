@@ -8,6 +8,9 @@ import { changed } from './pass-on.js';
 /** Reads parts of one of the site's files, in its order. */
 export class SourceReader {
   readonly #source: RemuxSource;
+  /** What is still to be read after the current range. */
+  #ranges: readonly ByteRange[] = [];
+  #openRange: ((range: ByteRange) => Promise<Transfer>) | undefined;
   #transfer: Transfer | undefined;
   #chunks: AsyncGenerator<Buffer, void, void> | undefined;
   #rest: Buffer = Buffer.alloc(0);
@@ -21,19 +24,18 @@ export class SourceReader {
 
   /**
    * Resolves when the first byte has arrived.
+   * @param ranges all that will be read, in the file's order
    * @throws TransferFault, DomainError when the file has changed; the signal's reason
    */
-  async open(range: ByteRange, { signal, request }: StreamJob, upstream: Upstream): Promise<void> {
-    const { object, exit, totalBytes } = this.#source;
-    this.#transfer = await upstream.reader(object, { signal, exit, client: request.client }).open(range);
-    // Another source has failed meanwhile.
-    if (this.#isClosed) {
-      this.#transfer.discard();
-      return;
-    }
-    this.#chunks = this.#transfer.chunks();
-    this.#position = range.start;
-    if (this.#transfer.total !== totalBytes) throw changed();
+  async open(
+    ranges: readonly ByteRange[],
+    { signal, request }: Pick<StreamJob, 'signal' | 'request'>,
+    upstream: Upstream,
+  ): Promise<void> {
+    const { object, exit } = this.#source;
+    const reader = upstream.reader(object, { signal, exit, client: request.client });
+    this.#openRange = async (range) => reader.open(range);
+    this.#ranges = ranges;
     this.#rest = await this.#next();
   }
 
@@ -41,6 +43,7 @@ export class SourceReader {
   async read(offset: number, maxBytes: number): Promise<Buffer> {
     while (this.#position + this.#rest.length <= offset) {
       this.#position += this.#rest.length;
+      // Sets the position if it begins the next range.
       this.#rest = await this.#next();
     }
     const from = offset - this.#position;
@@ -58,7 +61,19 @@ export class SourceReader {
 
   async #next(): Promise<Buffer> {
     const next = await this.#chunks?.next();
-    if (next === undefined || next.done === true) throw changed();
-    return next.value;
+    if (next?.done === false) return next.value;
+    const [range, ...others] = this.#ranges;
+    if (range === undefined || this.#openRange === undefined) throw changed();
+    this.#ranges = others;
+    this.#transfer = await this.#openRange(range);
+    // Another source has failed meanwhile.
+    if (this.#isClosed) {
+      this.#transfer.discard();
+      throw changed();
+    }
+    if (this.#transfer.total !== this.#source.totalBytes) throw changed();
+    this.#chunks = this.#transfer.chunks();
+    this.#position = range.start;
+    return this.#next();
   }
 }

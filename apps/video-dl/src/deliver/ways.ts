@@ -8,14 +8,15 @@ import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { Extraction } from '../extract/types.js';
-import { conversionOf } from '../plan/conversion.js';
+import { conversionOf, withinWindow } from '../plan/conversion.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
 import { withFacts } from '../plan/with-facts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { StreamRequest } from './job.js';
-import { remuxedFileOf, type RemuxedFile } from './remuxed-file.js';
+import { isPlanned, remuxedFileOf, type RemuxedFile } from './remuxed-file.js';
 import type { KnownFile } from './response.js';
 import { siteFileOf, type SiteFile } from './site-file.js';
+import type { WindowFile } from './window-input.js';
 
 export interface WaysOptions {
   readonly relay: Pick<MediaRelay, 'open'>;
@@ -38,7 +39,7 @@ export type Wish = Page &
 export type Way =
   | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
   | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
-  | { readonly kind: 'convert'; readonly plan: Plan }
+  | { readonly kind: 'convert'; readonly plan: Plan; readonly window?: WindowFile }
   /** From a single response, which is still to be looked at. */
   | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
@@ -69,9 +70,22 @@ export class Ways {
     if (source !== undefined && this.looker.isOneShot(plan.inputs)) return { kind: 'one shot', plan, source };
     const siteFile = siteFileOf(plan, looked.facts, { ...this.#options, ...options });
     if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
-    const file = remuxedFileOf(plan, looked.laidOut, { ...this.#options, ...options });
-    if (file !== undefined) return { kind: 'remux', plan, file };
-    return { kind: 'convert', plan: conversionOf(plan, looked.learnt) };
+    const inWindow = this.#inWindow(plan, looked, options);
+    if (inWindow !== undefined) return inWindow;
+    const { laidOut, learnt } = looked;
+    if (laidOut !== null && plan.mayNeedOnlyHeader && isPlanned(laidOut.layout, plan))
+      return { kind: 'remux', plan, file: remuxedFileOf(plan, laidOut, { ...this.#options, ...options }) };
+    return { kind: 'convert', plan: conversionOf(plan, learnt) };
+  }
+
+  #inWindow(whole: Plan, { window, learnt }: Looked, options: LookOptions): Way | undefined {
+    if (window === null || whole.window?.readers.includes(window.for) !== true) return undefined;
+    const plan = withinWindow(whole, window);
+    const file = remuxedFileOf(plan, window, { ...this.#options, ...options });
+    if (window.for === 'player')
+      return isPlanned(window.layout, plan) ? { kind: 'remux', plan, file } : undefined;
+    const { startSeconds } = window;
+    return { kind: 'convert', plan: conversionOf(plan, learnt), window: { file, startSeconds } };
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Layout } from '../formats/mp4/remux/layout.js';
+import type { PartlyRead, WindowTracks } from '../formats/mp4/remux/remux.js';
 import type { Chapter } from '../formats/chapters.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
@@ -12,6 +13,22 @@ export interface LaidOut {
   /** Of the site's files. */
   readonly heads: readonly SourceHead[];
   readonly headerDigest: string;
+}
+
+/** What a clip needs of files. */
+export interface LaidOutWindow extends LaidOut {
+  readonly for: 'player' | 'decoder';
+  /** Where it begins in the video. */
+  readonly startSeconds: number;
+}
+
+/** A clip of MP4 files. */
+export interface WantedWindow {
+  readonly startSeconds: number;
+  readonly endSeconds: number | null;
+  readonly tracks: WindowTracks;
+  /** Whether players may get its samples as they are, or decoders may read them. */
+  readonly readers: readonly LaidOutWindow['for'][];
 }
 
 /** What the header says besides its media. */
@@ -59,12 +76,37 @@ export class Layouts {
     if (found?.heads.every((head, index) => head === seen[index]) !== true) {
       const read = await Promise.all(inputs.map((source) => this.#heads.withBytes(source, options)));
       const layout = await this.#layOut(read, tags, options);
-      const headerDigest = layout === null ? '' : createHash('sha256').update(layout.header).digest('hex');
+      const headerDigest = layout === null ? '' : digestOf(layout);
       found = { heads: read.map(({ head }) => head), layout, headerDigest };
       this.#known.set(first, found);
     }
     const { layout } = found;
     return layout && { ...found, layout };
+  }
+
+  /**
+   * The samples that a clip needs.
+   * @returns null if ffmpeg has to seek in the files
+   * @throws as `of`
+   */
+  async window(
+    inputs: readonly MediaSource[],
+    { startSeconds, endSeconds, tracks: wanted, readers }: WantedWindow,
+    tags: Tags,
+    options: HeadOptions,
+  ): Promise<LaidOutWindow | null> {
+    const read = await Promise.all(inputs.map((source) => this.#heads.withBytes(source, options)));
+    const files = filesOf(read);
+    if (files === null) return null;
+    for (const reader of readers) {
+      const times = { startSeconds, endSeconds, for: reader };
+      const job = { kind: 'window', files, wanted, times, tags: tagsOf(tags) } as const;
+      const found = await this.#parsers.forClient(options.client)(job, options.signal);
+      if (found === null) continue;
+      const headerDigest = digestOf(found.layout);
+      return { ...found, for: reader, heads: read.map(({ head }) => head), headerDigest };
+    }
+    return null;
   }
 
   /** Drops what is cached of files that have changed. */
@@ -74,15 +116,27 @@ export class Layouts {
 
   async #layOut(
     read: readonly ReadHead[],
-    { title, uploader: artist, webpageUrl: comment, chapters }: Tags,
+    tags: Tags,
     { client, signal }: HeadOptions,
   ): Promise<Layout | null> {
-    const files = read.flatMap(({ head: { totalBytes, correctedLength }, pieces }) =>
-      // Without a length, we can't tell whether a file is complete.
-      totalBytes === null || correctedLength !== null ? [] : [{ pieces, totalBytes }],
-    );
-    if (files.length < read.length) return null;
-    const job = { kind: 'remux', files, tags: { title, artist, comment, chapters } } as const;
-    return this.#parsers.forClient(client)(job, signal);
+    const files = filesOf(read);
+    if (files === null) return null;
+    return this.#parsers.forClient(client)({ kind: 'remux', files, tags: tagsOf(tags) }, signal);
   }
+}
+
+/** Null if one states no length, because then we can't tell whether it is complete. */
+function filesOf(read: readonly ReadHead[]): readonly PartlyRead[] | null {
+  const files = read.flatMap(({ head: { totalBytes, correctedLength }, pieces }) =>
+    totalBytes === null || correctedLength !== null ? [] : [{ pieces, totalBytes }],
+  );
+  return files.length < read.length ? null : files;
+}
+
+function tagsOf({ title, uploader: artist, webpageUrl: comment, chapters }: Tags) {
+  return { title, artist, comment, chapters };
+}
+
+function digestOf({ header }: Layout): string {
+  return createHash('sha256').update(header).digest('hex');
 }

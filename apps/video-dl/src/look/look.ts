@@ -4,7 +4,7 @@ import type { MediaTools } from '../ffmpeg/tools.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
-import { Layouts, type LaidOut, type Tags } from './layouts.js';
+import { Layouts, type LaidOut, type LaidOutWindow, type Tags, type WantedWindow } from './layouts.js';
 import { type Learnt, Lessons, type Page, UnexpectedMediaError } from './learnt.js';
 import { probeBeginning } from './probe-beginning.js';
 import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
@@ -24,6 +24,8 @@ export interface Looked {
   readonly facts: Facts;
   /** The MP4 that needs no ffmpeg; null if there is none, or if the file can be passed on. */
   readonly laidOut: LaidOut | null;
+  /** What a clip needs of its files; null if ffmpeg has to seek in them. */
+  readonly window: LaidOutWindow | null;
   /** What earlier deliveries have shown. */
   readonly learnt: readonly Learnt[];
 }
@@ -35,6 +37,8 @@ export interface Draft extends Tags {
   /** Which site file may be sent unchanged (`audio` means any audio file); null if none. */
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
   readonly mayNeedOnlyHeader: boolean;
+  /** Of a clip that may be one of MP4 files. */
+  readonly window: WantedWindow | null;
   /** Whether ffmpeg can make the stream if the file turns out to be another. */
   readonly container: string | null;
 }
@@ -67,29 +71,34 @@ export class Looker {
 
   /** What is known without looking. */
   know(page: Page, { formatIds }: Pick<Draft, 'formatIds'>, facts: Facts = new Map()): Looked {
-    return { facts, laidOut: null, learnt: this.#lessons.of(page, formatIds) };
+    return { facts, laidOut: null, window: null, learnt: this.#lessons.of(page, formatIds) };
   }
 
   /** @throws DomainError when a file can't be read; the signal's reason */
   async look(page: Page, draft: Draft, options: LookOptions): Promise<Looked> {
     const known = this.know(page, draft);
-    const { inputs, siteFile, mayNeedOnlyHeader } = draft;
+    const { inputs, siteFile, mayNeedOnlyHeader, window: wanted } = draft;
     // The site rejects early requests. A stream has waited by now.
     if (waitMs(inputs, Date.now()) > 0) return known;
-    if (siteFile === null && !mayNeedOnlyHeader) return known;
+    if (siteFile === null && !mayNeedOnlyHeader && wanted === null) return known;
     // Separate files have not been read yet, and the client may never download them.
     if (options.depth === 'one-file' && inputs.length > 1) return known;
     const facts = await Promise.all(
       inputs.map(async (source) => [source, await this.#factsOf(source, draft, options)] as const),
     );
+    const hasIndex = !this.isOneShot(inputs) && known.learnt.every(({ kind }) => kind !== 'wrong_index');
+    // A player's window shows whether there is a stream at all.
+    const mayWindow =
+      (options.depth === 'all' || wanted?.readers.includes('decoder') === false) &&
+      known.learnt.every(({ kind }) => kind !== 'no_key_frame');
+    const window =
+      wanted !== null && hasIndex && mayWindow
+        ? await this.#layouts.window(inputs, wanted, draft, options)
+        : null;
     const isPassable = siteFile === 'mp4' && facts.every(([, { head }]) => head.original === 'mp4');
-    const mayRemux =
-      mayNeedOnlyHeader &&
-      !isPassable &&
-      !this.isOneShot(inputs) &&
-      known.learnt.every(({ kind }) => kind !== 'wrong_index');
+    const mayRemux = mayNeedOnlyHeader && !isPassable && hasIndex;
     const laidOut = mayRemux ? await this.#layouts.of(inputs, draft, options) : null;
-    return { ...known, facts: new Map(facts), laidOut };
+    return { ...known, facts: new Map(facts), laidOut, window };
   }
 
   /** Keeps what a delivery has shown for the next request. */

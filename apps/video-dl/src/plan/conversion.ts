@@ -1,7 +1,9 @@
 import { DomainError } from '@media-services/http-common';
+import type { LaidOutWindow } from '../look/layouts.js';
 import type { Learnt } from '../look/learnt.js';
 import type { Plan } from './plan.js';
 import { noAudio } from './rejections.js';
+import { noOriginalClip } from './window.js';
 
 /** What looking at a file, or at the segments of a clip, shows about one of ffmpeg's inputs. */
 export interface InputFacts {
@@ -19,6 +21,7 @@ const maxAnalysedBytes = 64 * 1024 ** 2;
  * @throws DomainError if no plan can help
  */
 export function conversionOf(plan: Plan, learnt: readonly Learnt[]): Plan {
+  if (plan.expected.clip !== null && plan.target === 'original') throw noOriginalClip();
   return learnt.reduce(withLearnt, withoutHiddenStart(plan));
 }
 
@@ -31,6 +34,13 @@ export function withInputs(plan: Plan, inputs: readonly InputFacts[]): Plan {
   return video !== null && audio !== null && inputs.at(-1)?.lacksAudio === true
     ? { ...cut, audio: null }
     : cut;
+}
+
+/** The plan for only what a window has: no audio, where the video has none. */
+export function withinWindow(plan: Plan, { layout, for: reader }: LaidOutWindow): Plan {
+  const { audio } = plan;
+  if (audio === null || layout.tracks.every(({ type }) => type !== 'audio')) return { ...plan, audio: null };
+  return { ...plan, audio: { ...audio, track: 0, ...(reader === 'player' && { action: 'copy' }) } };
 }
 
 /** An encoder's delay is shorter, including HE-AAC, except at low sample rates. */

@@ -1,13 +1,15 @@
-import { DomainError, InvalidRequestError } from '@media-services/http-common';
+import { DomainError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
 import { type Chapter, chaptersIn } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/probed.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
+import type { WantedWindow } from '../look/layouts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import { isImages, noAudio, notCopyable, tooLarge } from './rejections.js';
+import { isMp4File, noOriginalClip, windowFor } from './window.js';
 import {
   audioContainer,
   mp3AudioAction,
@@ -83,6 +85,8 @@ export interface Plan {
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
   /** Whether the site's files may be an MP4 but for their header. */
   readonly mayNeedOnlyHeader: boolean;
+  /** Of a clip of MP4 files. */
+  readonly window: WantedWindow | null;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
   /** The site's id of the video. */
@@ -117,10 +121,12 @@ export function planTarget(
 ): Plan {
   const { durationSeconds } = extraction;
   const clip = clipOf(extraction, clipRequest);
-  if (clip !== null && target === 'original') throw new InvalidRequestError([originalClipError]);
   const whole = streamsFor(extraction, target, settings);
   const awaitsAudio = clip === null && whole.isAudioAbsent === true;
   const streams = clip === null ? { ...whole, ...(awaitsAudio && { audio: null }) } : withExactAudio(whole);
+  const mayWindow = clip !== null && texts.length === 0 && extraction.mediaDefect === null;
+  const window = mayWindow ? windowFor(target, whole, clip) : null;
+  if (clip !== null && target === 'original' && window?.readers.length !== 1) throw noOriginalClip();
   const audioSeconds = audioSecondsOf(streams, extraction, clip);
   const estimate = {
     formats: streams.formats,
@@ -146,6 +152,7 @@ export function planTarget(
     siteFile: texts.length === 0 ? siteFileFor(target, streams) : null,
     mayNeedOnlyHeader:
       clip === null && texts.length === 0 && !mediaStateWrongLength && mayNeedOnlyHeader(streams),
+    window,
     expected,
     estimatedBytes,
     id: extraction.id,
@@ -157,12 +164,6 @@ export function planTarget(
     chapters: chaptersIn(clip, extraction.chapters),
   };
 }
-
-/** Copied audio can't be cut at an exact sample. */
-const originalClipError = {
-  field: 'fmt',
-  message: 'must be mp3 for a clip, because original audio is always sent whole',
-};
 
 /** How much the audio may differ from the video without mattering to a clip. */
 const maxDifferenceSeconds = 0.5;
@@ -276,16 +277,13 @@ function siteFileFor(target: Target, { formats, video, audio }: Streams): Plan['
   return isCopied && matchesExtension ? container : null;
 }
 
-/** What yt-dlp calls files of the MP4 family, or of a type that it doesn't know. */
-const mp4Extensions: readonly (string | null)[] = ['mp4', 'm4v', 'm4a', 'mov', 'unknown_video', null];
-
 function mayNeedOnlyHeader({ formats, container, video, audio }: Streams): boolean {
   return (
     container === 'mp4' &&
     video?.action === 'copy' &&
     (video.track ?? 0) === 0 &&
     (audio === null || (audio.action === 'copy' && (audio.track ?? 0) === 0)) &&
-    formats.every(({ source, ext }) => source.kind === 'file' && mp4Extensions.includes(ext))
+    formats.every(isMp4File)
   );
 }
 

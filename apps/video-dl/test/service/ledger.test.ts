@@ -11,8 +11,8 @@ type Cost = readonly [requests: number, kilobytes: number];
  * may take 1.5 times as many, a request that breaks off responses 4 times as many.
  */
 const ledger: readonly (readonly [media: string, info: Cost, stream: Cost, clip: Cost])[] = [
-  ['long.mp4', [2, 4926], [1, 4926], [6, 29066]],
-  ['long.mov', [3, 1580], [1, 4912], [14, 44508]],
+  ['long.mp4', [2, 4926], [1, 4926], [1, 590]],
+  ['long.mov', [3, 1580], [1, 4912], [1, 590]],
   ['long.mkv', [3, 5316], [1, 4923], [10, 38375]],
   ['front.ts', [12, 4339], [3, 2295], [6, 4589]],
   ['film.avi', [2, 1120], [5, 2961], [10, 5921]],
@@ -28,7 +28,7 @@ const ledger: readonly (readonly [media: string, info: Cost, stream: Cost, clip:
   ['long.ogg', [3, 1042], [4, 2397], [17, 7164]],
   ['sound.flac', [2, 360], [1, 229], [13, 1407]],
   ['sound.wav', [2, 484], [2, 706], [5, 1676]],
-  ['long-sound.m4a', [2, 885], [1, 754], [2, 1507]],
+  ['long-sound.m4a', [2, 885], [1, 754], [1, 24]],
 ];
 const audioFiles = /\.(?:mp3|aac|ogg|flac|wav|m4a)$/;
 

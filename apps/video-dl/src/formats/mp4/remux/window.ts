@@ -100,7 +100,9 @@ function cutVideo(timeline: SampleTimes, times: WindowTimes & { readonly endSeco
   );
   if (key === null || (isForPlayer && key !== onScreen))
     throw new NotRemuxableError('the clip begins with no key frame');
-  const shownFrom = isForPlayer ? nearUnit(start, timeline) : timeline.at(key);
+  if (isForPlayer) assertExact(start, timeline);
+  // Video may start after the audio.
+  const shownFrom = isForPlayer ? start : Math.min(start, timeline.at(key));
   const wanted = timeline.unitsAt(times.endSeconds);
   // A decoder also needs the frame after the clip, to see how long the last one is shown.
   const end = isForPlayer ? wanted : nextShown(timeline, wanted);
@@ -131,16 +133,15 @@ function nextShown({ shown }: SampleTimes, time: number): number {
 }
 
 /** @throws NotRemuxableError if the track's units are too long for a start */
-function nearUnit(start: number, { track, begin }: SampleTimes): number {
-  const unit = Math.max(begin, Math.round(start));
-  if (Math.abs(unit - start) > roundingSeconds * track.timescale && start > begin)
+function assertExact(start: number, { track, begin }: SampleTimes): void {
+  if (Math.abs(Math.round(start) - start) > roundingSeconds * track.timescale && start > begin)
     throw new NotRemuxableError('its times are too coarse for the clip');
-  return unit;
 }
 
 function cutAudio(timeline: SampleTimes, times: WindowTimes & { readonly endSeconds: number }): Cut {
   const { shown, track } = timeline;
-  const start = nearUnit(timeline.unitsAt(times.startSeconds), timeline);
+  const start = timeline.unitsAt(times.startSeconds);
+  assertExact(start, timeline);
   const extra = times.for === 'player' ? 0 : decoderSeconds * track.timescale;
   const end = timeline.unitsAt(times.endSeconds) + extra;
   const first = shown.findIndex((_time, index) => timeline.endOf(index) > start);
@@ -181,14 +182,19 @@ function slicedTrack(
   );
   // The key frame on screen at the start is shown from then on.
   const isVideo = source.handler === 'vide';
-  const shownAt = (sample: number) => (isVideo && sample === first ? start : timeline.at(sample));
+  const isOnScreen = isVideo && timeline.at(first) <= start + roundingSeconds * source.timescale;
+  const shownAt = (sample: number) =>
+    isOnScreen && sample === first ? Math.round(start) : timeline.at(sample);
   const offsets = samples.map((sample) => shownAt(sample) - decodedAt(sample));
   const shift = Math.max(0, -offsets.reduce((least, offset) => Math.min(least, offset), 0));
   const earliest = samples.reduce((least, sample) => Math.min(least, shownAt(sample)), Infinity);
-  const begin = Math.max(start, earliest);
+  const begin = earliest - start > 1 ? earliest : start;
   const scaled = (units: number) => Math.round((units / source.timescale) * movieTimescale);
   const delay: Edit[] = begin > start ? [{ duration: scaled(begin - start), mediaTime: -1 }] : [];
-  const edits = [...delay, { duration: scaled(end - begin), mediaTime: begin - decodedAt(first) + shift }];
+  const edits = [
+    ...delay,
+    { duration: scaled(end - begin), mediaTime: Math.round(begin - decodedAt(first) + shift) },
+  ];
   const kept = new Uint8Array(timeline.shown.length);
   for (const sample of samples) kept[sample] = 1;
   const { runs } = readSampleRuns(source, files, (sample) => kept[sample] === 1);
