@@ -3,7 +3,7 @@ import type { MattingEngine } from './inference/matting-engine.js';
 import type { FairTurns } from './fair-turns.js';
 import type { ImageLimits } from './images/image-limits.js';
 import { imageTypeOf } from './images/image-type.js';
-import { maxSides, type ImageOutput, type Output, type Rectangle } from './images/output.js';
+import { formats, type ImageOutput, type Output, type Rectangle } from './images/output.js';
 import type { PixelPool } from './pixels/pixel-pool.js';
 import type { GivenTuning, Mask, Rejection, View } from './pixels/task.js';
 
@@ -102,7 +102,7 @@ function rejectionError(
     case 'damaged_pixels':
       return new DomainError('unreadable_image', damaged);
     case 'too_large_for_format': {
-      const message = `must not be ${format} for more than ${maxSides[format]} pixels per side; use png, or max_width and max_height`;
+      const message = `must not be ${format} for more than ${formats[format].maxSide} pixels per side; use png, or max_width and max_height`;
       const fields = [{ field: 'format', message }];
       return rejection.isCutOut ? new RejectedAfterWorkError(fields) : new InvalidRequestError(fields);
     }

@@ -1,7 +1,7 @@
 import type { ApiDescription, HeaderDescriptions } from '@media-services/http-common';
 import { errorTable } from '../errors.js';
 import { acceptedTypes } from '../images/image-type.js';
-import { imageOutputSchema } from '../images/output.js';
+import { formats } from '../images/output.js';
 import { parametersSchema } from './parameters.js';
 import { fileField } from './upload.js';
 
@@ -41,7 +41,7 @@ export const api: ApiDescription = {
       success: {
         description:
           'The cut-out in the requested `format`, as large as the upright image unless it is cropped or scaled down. Always 8-bit sRGB: uploads with 16 bits or a wider gamut are converted. Contains no EXIF data.',
-        mediaType: imageOutputSchema.shape.mediaType.options,
+        mediaType: Object.values(formats).map(({ mediaType }) => mediaType),
         headers: {
           'Content-Disposition': {
             description: "The upload's name with the result's extension (RFC 6266).",

@@ -1,7 +1,7 @@
 import { InvalidRequestError, parseRequest, DomainError, type FieldError } from '@media-services/http-common';
 import { z } from 'zod';
 import colourNames from 'color-name';
-import { defaultOutput, formats, type Output } from '../images/output.js';
+import { defaultOutput, formatNames, type Output } from '../images/output.js';
 import { defaultTuning } from '../matte/tuning.js';
 import type { GivenTuning } from '../pixels/task.js';
 import { isWebUrl, maxUrlLength } from './fetch-image.js';
@@ -32,7 +32,7 @@ function optionalDecimal(min: number, max: number, fallback: number, description
  * One of several words, in any case.
  * @param synonyms what programs send instead of a word
  */
-function word<const Words extends readonly [string, ...string[]]>(
+function word<const Words extends readonly string[]>(
   words: Words,
   fallback: Words[number],
   description: string,
@@ -96,7 +96,7 @@ export const parametersSchema = z.strictObject({
     `Above 1 makes translucent parts more solid, below 1 less. From 1 on, wide areas that are probably foreground become solid; below 1 they stay translucent, such as glass.${ownAlphaStands}`,
   ),
   format: word(
-    formats,
+    formatNames,
     'png',
     'Type of the result. `webp` and `jpg` have quality 90; the alpha of `webp` is lossless. `jpg` has a background: `bg_color`, or white by default.',
     { jpeg: 'jpg' },

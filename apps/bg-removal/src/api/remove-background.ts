@@ -1,6 +1,7 @@
 import type { Guard } from '@media-services/egress-guard';
 import { contentDisposition, DomainError, requestContext, withDeadline } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
+import { formats } from '../images/output.js';
 import {
   removeBackground,
   type CutOutImage,
@@ -116,9 +117,9 @@ function setImageHeaders(
   res: Response,
   { image, subject, fileName }: CutOutImage & { readonly fileName: string },
 ): void {
-  res.setHeader('Content-Type', image.mediaType);
+  res.setHeader('Content-Type', formats[image.format].mediaType);
   res.setHeader('Content-Length', String(image.bytes.length));
-  res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, image.extension)));
+  res.setHeader('Content-Disposition', contentDisposition(outputFileName(fileName, image.format)));
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Width', String(image.width));
   res.setHeader('X-Height', String(image.height));

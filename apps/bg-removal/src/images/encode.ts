@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { maxSides, type ImageOutput, type Output, type Rectangle } from './output.js';
+import { formats, type ImageOutput, type Output, type Rectangle } from './output.js';
 import { pixelWords, type RgbaImage } from './rgba-image.js';
 import { sharp } from './sharp.js';
 import { writePng, type Raster } from './write-png.js';
@@ -36,7 +36,7 @@ export async function encode(
   if (format === 'png' && area === undefined && !resized && output.channels === 'rgba') {
     const filled = background === undefined ? subject : undefined;
     const bytes = await writePng({ ...image, channels: 4 }, density, filled);
-    return { bytes, mediaType: 'image/png', extension: format, ...size };
+    return { bytes, format, ...size };
   }
   let pipeline = sharp(image.data, {
     raw: { width: image.width, height: image.height, channels: 4 },
@@ -45,11 +45,7 @@ export async function encode(
   if (output.channels === 'alpha') pipeline = pipeline.extractChannel('alpha').toColourspace('b-w');
   if (area !== undefined) pipeline = pipeline.extract(area);
   if (resized) pipeline = pipeline.resize(width, height, { fit: 'fill', kernel: 'lanczos3' });
-  return {
-    ...(await write(pipeline, format, density, webpEffort(width * height))),
-    extension: format,
-    ...size,
-  };
+  return { bytes: await write(pipeline, format, density, webpEffort(width * height)), format, ...size };
 }
 
 type Colour = NonNullable<Output['background']>;
@@ -60,20 +56,14 @@ async function write(
   format: Output['format'],
   density: number | undefined,
   effort: number,
-): Promise<Pick<ImageOutput, 'bytes' | 'mediaType'>> {
+): Promise<Uint8Array> {
   switch (format) {
     case 'png':
-      return { bytes: await writePng(await rasterOf(pipeline), density), mediaType: 'image/png' };
+      return writePng(await rasterOf(pipeline), density);
     case 'webp':
-      return {
-        bytes: await pipeline.webp({ quality, alphaQuality: 100, effort }).toBuffer(),
-        mediaType: 'image/webp',
-      };
+      return pipeline.webp({ quality, alphaQuality: 100, effort }).toBuffer();
     case 'jpg':
-      return {
-        bytes: await pipeline.removeAlpha().jpeg({ quality, chromaSubsampling: '4:4:4' }).toBuffer(),
-        mediaType: 'image/jpeg',
-      };
+      return pipeline.removeAlpha().jpeg({ quality, chromaSubsampling: '4:4:4' }).toBuffer();
   }
 }
 
@@ -115,7 +105,7 @@ function grow(
 /** Whether a result of this size, scaled down as requested, is larger than its format allows. */
 export function exceedsFormat({ format, maxWidth, maxHeight }: Output, uncropped: Size): boolean {
   const { width, height } = fittingSize(uncropped, maxWidth, maxHeight);
-  return Math.max(width, height) > maxSides[format];
+  return Math.max(width, height) > formats[format].maxSide;
 }
 
 interface Size {

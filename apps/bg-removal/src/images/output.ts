@@ -1,12 +1,19 @@
 import { z } from 'zod';
 
-export const formats = ['png', 'webp', 'jpg'] as const;
+/** The formats of a result, which are also its file extensions. */
+export const formats = {
+  png: { mediaType: 'image/png', maxSide: Infinity },
+  webp: { mediaType: 'image/webp', maxSide: 16_383 },
+  /** libjpeg writes no larger ones. */
+  jpg: { mediaType: 'image/jpeg', maxSide: 65_500 },
+} as const;
+export const formatNames = Object.keys(formats) as (keyof typeof formats)[];
 
 const side = z.int().positive();
 
 /** The requested form of the result. */
 export const outputSchema = z.object({
-  format: z.enum(formats),
+  format: z.enum(formatNames),
   /** `alpha`: only the matte, as an 8-bit grey PNG. */
   channels: z.enum(['rgba', 'alpha']),
   /** sRGB and alpha, 0-255 each; undefined keeps the background transparent. */
@@ -20,13 +27,6 @@ export type Output = z.output<typeof outputSchema>;
 
 export const defaultOutput: Output = { format: 'png', channels: 'rgba' };
 
-/** Maximum width and height of a format; libjpeg writes no larger JPEG. */
-export const maxSides: Readonly<Record<Output['format'], number>> = {
-  png: Infinity,
-  webp: 16_383,
-  jpg: 65_500,
-};
-
 /** The subject's bounding box: all visible pixels, in coordinates of the upright image. */
 export const rectangleSchema = z.object({ left: z.int(), top: z.int(), width: side, height: side });
 export type Rectangle = z.output<typeof rectangleSchema>;
@@ -34,8 +34,7 @@ export type Rectangle = z.output<typeof rectangleSchema>;
 /** A finished file. */
 export const imageOutputSchema = z.object({
   bytes: z.custom<Uint8Array>((value) => ArrayBuffer.isView(value)),
-  mediaType: z.enum(['image/png', 'image/webp', 'image/jpeg']),
-  extension: z.enum(formats),
+  format: z.enum(formatNames),
   width: side,
   height: side,
 });
