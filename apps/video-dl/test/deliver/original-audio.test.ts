@@ -275,7 +275,10 @@ describe('audio that cannot be sent without re-encoding', () => {
     const response = await service.get('/api/stream', { url: pageOf('sound.m4a'), fmt: 'wav' });
     expect({ status: response.status, body: await response.json() }).toMatchObject({
       status: 400,
-      body: { code: 'invalid_request', errors: [{ field: 'fmt', message: 'must be mp3 or original' }] },
+      body: {
+        code: 'invalid_request',
+        errors: [{ field: 'fmt', message: 'must be mp3, original, vtt or srt' }],
+      },
     });
   });
 });
