@@ -87,6 +87,8 @@ export default {
     nginx: {
       // The built module in matte/ exports more than the page uses.
       entry: [
+        // Bundled by src/build.ts.
+        'src/settings/main.ts',
         'src/{build,write-documents}.ts',
         'html/js/main.js',
         'html/js/choose-language.js',

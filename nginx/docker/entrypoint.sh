@@ -2,11 +2,7 @@
 # Renders the templates with the operator's settings, then runs nginx as a child.
 set -eu
 
-settings=$(awk -f /srv/gateway/settings.awk /srv/gateway/settings.tsv) || {
-    code=$?
-    echo 'Correct the settings named above; docs/configuration.md describes each of them.' >&2
-    exit "$code"
-}
+settings=$(qjs --std /srv/gateway/settings.js)
 # IPv6 clients too, unless the kernel has no IPv6.
 listen=8080
 [ ! -e /proc/net/if_inet6 ] || listen='8080; listen [::]:8080'

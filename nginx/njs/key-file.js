@@ -6,12 +6,12 @@
 import fs from 'fs';
 
 /**
- * `name  sha256-of-the-key  images=60 videos=120`; settings.awk validates the same format at start.
+ * `name  sha256-of-the-key  images=60 videos=120`; ../src/settings validates the same format at start.
  * Some editors put a byte order mark before the first line.
  */
 const linePattern =
   /^[\ufeff \t]*([A-Za-z0-9_.-]{1,64})\s+([0-9a-f]{64})((?:\s+(?:images|videos)=\d{1,6})*)\s*$/;
-/** Longer than any valid line without extra spaces; settings.awk rejects longer ones. */
+/** Longer than any valid line without extra spaces; ../src/settings rejects longer ones. */
 const maxLineBytes = 512;
 
 /** An index has a header (the state of its source file, the number of keys) and one record per key. */

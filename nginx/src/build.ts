@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { generatedFiles } from './generated-files.js';
 
 const gateway = fileURLToPath(new URL('..', import.meta.url));
@@ -11,3 +12,13 @@ for (const [path, text] of await generatedFiles(join(gateway, '..'))) {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
 }
+
+// One file without imports, because QuickJS runs it in the container.
+await build({
+  entryPoints: [join(gateway, 'dist/settings/main.js')],
+  outfile: join(gateway, 'settings.js'),
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: 'es2023',
+});

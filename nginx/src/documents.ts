@@ -7,8 +7,8 @@ import { renderConfigurationMarkdown, renderEnvironmentExample } from './setting
 export async function renderDocuments(root: string): Promise<Map<string, string>> {
   return new Map([
     ['docs/errors.md', renderErrorsMarkdown()],
-    ['docs/configuration.md', renderConfigurationMarkdown(root)],
-    ['.env.example', renderEnvironmentExample(root)],
+    ['docs/configuration.md', renderConfigurationMarkdown()],
+    ['.env.example', renderEnvironmentExample()],
     ['deploy/kubernetes/components/monitoring/prometheus-rule.yaml', await prometheusRule(root)],
   ]);
 }

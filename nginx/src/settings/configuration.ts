@@ -5,7 +5,7 @@ import {
 } from '@media-services/http-common';
 import { configSchema as bgRemovalConfig } from '@media-services/bg-removal/dist/config.js';
 import { configSchema as videoDlConfig } from '@media-services/video-dl/dist/config.js';
-import { gatewaySettings } from './gateway-settings.js';
+import { gatewaySchema } from './gateway-settings.js';
 
 interface Section {
   readonly title: string;
@@ -14,8 +14,8 @@ interface Section {
 }
 
 /** Lists each setting once; settings read by several parts have their own section. */
-export function settingSections(root: string): Section[] {
-  const gateway = gatewaySettings(root);
+export function settingSections(): Section[] {
+  const gateway = describeConfig(gatewaySchema);
   const videoDl = describeConfig(videoDlConfig);
   const bgRemoval = describeConfig(bgRemovalConfig);
   const parts = [gateway, videoDl, bgRemoval];
@@ -52,8 +52,8 @@ export function settingSections(root: string): Section[] {
 }
 
 /** docs/configuration.md */
-export function renderConfigurationMarkdown(root: string): string {
-  const tables = settingSections(root).map(
+export function renderConfigurationMarkdown(): string {
+  const tables = settingSections().map(
     ({ title, intro, settings }) => `## ${title}\n\n${intro}\n\n${renderConfigurationTable(settings)}`,
   );
   return `# Configuration
@@ -78,8 +78,8 @@ const common = [
 ];
 
 /** .env.example: the settings most people change, at their defaults, commented out. */
-export function renderEnvironmentExample(root: string): string {
-  const all = settingSections(root).flatMap(({ settings }) => settings);
+export function renderEnvironmentExample(): string {
+  const all = settingSections().flatMap(({ settings }) => settings);
   const lines = common.map((wanted) => {
     const found = all.find(({ name }) => name === wanted);
     if (found === undefined) throw new Error(`there is no setting ${wanted}`);

@@ -25,7 +25,7 @@ describe('the generated documents', () => {
   });
 
   it('have at most 64 settings, including those of compose and Swarm, each in one table', () => {
-    const names = settingSections(root).flatMap(({ settings }) => settings.map(({ name }) => name));
+    const names = settingSections().flatMap(({ settings }) => settings.map(({ name }) => name));
     expect(new Set(names).size).toBe(names.length);
     const files = ['docker-compose.yml', 'deploy/compose/tls.yml', 'deploy/swarm/stack.yml'];
     const ofCompose = files.flatMap((file) =>
@@ -36,7 +36,7 @@ describe('the generated documents', () => {
   });
 
   it('name every setting by one scheme: the subject, then max or min, then the unit', () => {
-    const names = settingSections(root).flatMap(({ settings }) => settings.map(({ name }) => name));
+    const names = settingSections().flatMap(({ settings }) => settings.map(({ name }) => name));
     expect(names.filter((name) => /^(MAX|MIN)_/.test(name))).toEqual([]);
     const timed = names.filter((name) => /TIMEOUT|GRACE|CACHE/.test(name));
     expect(timed.length).toBeGreaterThan(4);

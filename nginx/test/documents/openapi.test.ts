@@ -44,7 +44,18 @@ describe('the OpenAPI document', () => {
 
   it('calls its schemas what people call them, and has one schema for all errors', () => {
     expect(Object.keys(document.components.schemas)).toEqual([
-      ...['Clip', 'Download', 'Format', 'Health', 'HealthCheck', 'InvalidField', 'OriginalAudio', 'PageItem'],
+      ...[
+        'AudioLanguage',
+        'Chapter',
+        'Clip',
+        'Download',
+        'Format',
+        'Health',
+        'HealthCheck',
+        'InvalidField',
+        'OriginalAudio',
+        'PageItem',
+      ],
       ...['Problem', 'ServiceHealth', 'VideoInfo'],
     ]);
     const problems = operations.flatMap(({ responses }) =>

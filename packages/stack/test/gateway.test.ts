@@ -49,7 +49,7 @@ test('the gateway accepts the largest image plus its multipart overhead', () => 
 });
 
 test('a name that looks like a setting is reported', () => {
-  const { stderr } = spawnSync('awk', ['-f', 'settings.awk', 'settings.tsv'], {
+  const { stderr } = spawnSync(process.execPath, ['settings.js'], {
     cwd: gatewayDir,
     encoding: 'utf8',
     env: { PATH: process.env.PATH, API_KEY_FILE: 'keys' },

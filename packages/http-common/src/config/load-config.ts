@@ -17,13 +17,14 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a service's configuration. An empty variable counts as unset. Warns on stderr about
- * mistyped names.
+ * Reads a service's configuration. An empty variable counts as unset. Warns about mistyped
+ * names, by default on stderr.
  * @throws ConfigError listing every problem
  */
 export function loadConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  warn: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
 ): z.output<Schema> {
   const given = Object.fromEntries(
     Object.keys(schema.shape).flatMap((name) => {
@@ -31,7 +32,7 @@ export function loadConfig<Schema extends z.ZodObject>(
       return text === undefined || text.trim() === '' ? [] : [[name, text]];
     }),
   );
-  for (const problem of unknownSettings(Object.keys(schema.shape), env)) process.stderr.write(`${problem}\n`);
+  for (const problem of unknownSettings(Object.keys(schema.shape), env)) warn(problem);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new ConfigError(

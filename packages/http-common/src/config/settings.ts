@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { logLevels } from '../logging/logger.js';
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** A setting reads one environment variable: text in, a typed value out. */
 export type Setting<Output> = z.ZodType<Output, string | undefined>;
@@ -24,7 +25,7 @@ interface Range {
 }
 
 /** Parses text with `parse`; `fallback` is the documented default. */
-function fromText<Output>(
+export function fromText<Output>(
   fallback: string | undefined,
   parse: (text: string) => Output | undefined,
   expectation: string,
@@ -144,16 +145,13 @@ export function clientPaceSetting() {
     );
 }
 
-/** nginx/settings.awk validates it in the same way. */
-function gatewaySecretSetting() {
+export function gatewaySecretSetting(description: string) {
   return setting
     .text('')
     .refine((secret) => secret === '' || /^[A-Za-z0-9_-]{16,128}$/.test(secret), {
       error: 'must be 16 to 128 letters, digits, - or _',
     })
-    .describe(
-      'Secret shared with the gateway: without it, a service answers only health probes. Empty: it answers everyone who reaches its port. `npm start` makes one.',
-    );
+    .describe(description);
 }
 
 /** The settings that every service has. */
@@ -170,12 +168,14 @@ export function commonSettings(defaults: { port: number; metricsPort: number }) 
       .describe(
         'Number of proxies in front whose X-Forwarded-For is trusted: 0 standalone, 1 behind the gateway.',
       ),
-    GATEWAY_SECRET: gatewaySecretSetting(),
+    GATEWAY_SECRET: gatewaySecretSetting(
+      'Secret shared with the gateway: without it, a service answers only health probes. Empty: it answers everyone who reaches its port. `npm start` makes one.',
+    ),
     // Without a unit, because docker-compose.yml derives its stop_grace_period from it.
     SHUTDOWN_GRACE_SECONDS: setting
       .number(25, { min: 0, max: 3600 })
       .describe('How many seconds running requests may continue after SIGTERM before they are aborted.'),
-    // The gateway routes by it, so the gateway's settings.awk validates it.
+    // The gateway routes by it, so its settings validate it.
     BASE_PATH: fromText('', (text) => (text === '/' ? '' : text), 'text').describe(
       'Path prefix under which the gateway is reached, for example /media; links in responses start with it.',
     ),

@@ -1,8 +1,8 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import type { logLevels } from '../config/settings.js';
 
 export type { Logger } from 'pino';
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 interface LoggerOptions {

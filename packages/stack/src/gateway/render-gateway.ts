@@ -38,14 +38,17 @@ export function gatewayListen(host: string, port: number): string {
  * @throws {UserError} listing every invalid setting
  */
 export function gatewaySettings(gatewayDir: string, env: NodeJS.ProcessEnv): Record<string, string> {
-  const files = ['settings.awk', 'settings.tsv'].map((name) => join(gatewayDir, name));
-  const { stdout, stderr, exitCode, shortMessage } = execaSync('awk', ['-f', ...files], {
-    env: { ...env, PATH: env.PATH ?? process.env.PATH },
-    extendEnv: false,
-    reject: false,
-  });
+  const { stdout, stderr, exitCode, shortMessage } = execaSync(
+    process.execPath,
+    [join(gatewayDir, 'settings.js')],
+    {
+      env,
+      extendEnv: false,
+      reject: false,
+    },
+  );
   if (exitCode === undefined) throw new Error(shortMessage);
-  if (exitCode !== 0) throw new UserError(`The gateway's configuration has a problem:\n${stderr}`);
+  if (exitCode !== 0) throw new UserError(`The gateway: ${stderr}`);
   return Object.fromEntries(
     stdout.split('\n').map((line) => {
       const end = line.indexOf('=');
@@ -75,7 +78,7 @@ export function renderGateway(options: {
   readonly gatewayDir: string;
   readonly runDir: string;
   readonly variables: GatewayVariables;
-  /** The operator's settings (`settings.tsv`); empty by default. */
+  /** The operator's settings (docs/configuration.md); empty by default. */
   readonly settings?: NodeJS.ProcessEnv;
 }): string {
   const { gatewayDir, runDir, variables, settings = {} } = options;

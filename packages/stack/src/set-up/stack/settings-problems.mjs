@@ -21,9 +21,8 @@ const given = ['PORT', 'HOST', 'METRICS_PORT', 'TRUST_PROXY_HOPS'];
  */
 export async function checkSettings(env = process.env) {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
-  const gateway = ['settings.awk', 'settings.tsv'].map((name) => join(gatewayDir, name));
   const outputs = await Promise.all([
-    outputOf('awk', ['-f', ...gateway], own),
+    outputOf(process.execPath, [join(gatewayDir, 'settings.js')], own),
     ...['video-dl', 'bg-removal'].map((app) =>
       outputOf(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), '--check-config'], own),
     ),
