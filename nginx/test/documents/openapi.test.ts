@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
         'OriginalAudio',
         'PageItem',
       ],
-      ...['Problem', 'ServiceHealth', 'VideoInfo'],
+      ...['Problem', 'ServiceHealth', 'Subtitles', 'VideoInfo'],
     ]);
     const problems = operations.flatMap(({ responses }) =>
       Object.values(responses).flatMap(({ content }) => content['application/problem+json']?.schema ?? []),
