@@ -146,13 +146,8 @@ function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): Fragme
   const bytes = Buffer.from(header);
   const moov = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
   const clock = new FragmentClock(moov === undefined ? [] : readMovieHeader(moov.bytes).tracks);
-  const onFragment = (content: Buffer) => {
-    clock.begin(content.length);
-    clock.push(content);
-    clock.end();
-  };
   return {
-    rewriters: ids.map((id) => new FragmentRewriter(id, onFragment)),
+    rewriters: ids.map((id) => new FragmentRewriter(id, (content) => clock.add(content))),
     assertComplete: () => {
       for (const [index, { type, seconds }] of tracks.entries()) {
         const endSeconds = clock.progress[index]?.endSeconds ?? 0;

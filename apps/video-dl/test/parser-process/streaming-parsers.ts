@@ -220,7 +220,10 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'the output of ffmpeg as MP4',
-    files: ['formats/mp4/fragmented-mp4.ts', 'formats/mp4/fragment-clock.ts'],
+    files: [
+      ...['formats/mp4/fragmented-mp4.ts', 'formats/mp4/fragment-clock.ts'],
+      'formats/mp4/fragment-boxes.ts',
+    ],
     start: () => {
       const output = new FragmentedMp4(() => 12);
       output.push(Buffer.concat([movie(), fragment()]));

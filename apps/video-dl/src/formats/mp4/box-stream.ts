@@ -7,8 +7,6 @@ export type BoxTreatment = 'pass' | 'drop' | 'hold';
 export interface BoxHandler {
   /** Called at each header. Must limit the size of a box that it holds. */
   begin(box: BoxHeader): BoxTreatment;
-  /** Gets the content of a box that isn't held, in parts. */
-  read?(box: BoxHeader, part: Buffer): void;
   /**
    * Called at the end of each box.
    * @param held the whole box if it was held, to be changed at will
@@ -87,11 +85,8 @@ export class BoxStream {
   }
 
   #take(box: OpenBox, part: Buffer): void {
-    const { header, held, taken } = box;
+    if (box.held !== null) part.copy(box.held, box.taken);
     box.taken += part.length;
-    if (held !== null) part.copy(held, taken);
-    else if (box.taken > header.headerSize)
-      this.#handler.read?.(header, part.subarray(Math.max(0, header.headerSize - taken)));
   }
 
   #close({ header, held }: OpenBox, output: Buffer[]): void {

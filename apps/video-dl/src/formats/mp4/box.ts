@@ -52,7 +52,7 @@ export interface Box {
 const maxChildBoxes = 1024;
 
 /** The child boxes of `parent` after `skip` bytes (its header, plus the version and flags of a full box). */
-export function childBoxes(parent: Buffer, skip = 8): Box[] {
+export function childBoxes(parent: Buffer, skip = 8, maxBoxes = maxChildBoxes): Box[] {
   const children: Box[] = [];
   let offset = skip;
   while (offset < parent.length) {
@@ -60,7 +60,7 @@ export function childBoxes(parent: Buffer, skip = 8): Box[] {
     const end = header === undefined ? Infinity : offset + header.size;
     if (header === undefined || end > parent.length)
       throw new Mp4FormatError('a box extends past the end of its parent');
-    if (children.length >= maxChildBoxes) throw new Mp4FormatError('a box has too many children');
+    if (children.length >= maxBoxes) throw new Mp4FormatError('a box has too many children');
     children.push({ type: header.type, bytes: parent.subarray(offset, end), headerSize: header.headerSize });
     offset = end;
   }

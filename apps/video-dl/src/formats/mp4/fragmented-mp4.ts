@@ -12,7 +12,8 @@ import {
 } from './movie-header.js';
 import { type TextTrack, TextTracks } from './text-track.js';
 
-const maxHeldBytes = 4 * 1024 ** 2;
+/** The longest fragments lie between two key frames of a video that hardly has any. */
+const maxHeldBytes = 16 * 1024 ** 2;
 
 /** What ffmpeg's moov lacks. */
 interface AddedToMovie {
@@ -36,10 +37,7 @@ export class FragmentedMp4 {
   readonly #added: AddedToMovie;
   readonly #boxes = new BoxStream({
     begin: (box) => this.#begin(box),
-    read: ({ type }, part) => {
-      if (type === 'moof') this.#clock?.push(part);
-    },
-    end: (box, held) => this.#end(box, held),
+    end: (box, held) => held && this.#end(box, held),
   });
   #clock: FragmentClock | undefined;
   /** Until the first fragment shows which tracks have samples. */
@@ -76,34 +74,28 @@ export class FragmentedMp4 {
   /**
    * Takes the next bytes of the file and returns those to send, in order.
    *
-   * @throws Mp4FormatError when the bytes aren't boxes, or a box to buffer exceeds 4 MiB.
+   * @throws Mp4FormatError when the bytes aren't boxes, or a box to buffer exceeds 16 MiB.
    */
   push(chunk: Buffer): Buffer[] {
     return this.#boxes.push(chunk);
   }
 
-  #begin({ type, size, headerSize }: BoxHeader): BoxTreatment {
-    if (type === 'moof') this.#clock?.begin(size - headerSize);
+  #begin({ type, size }: BoxHeader): BoxTreatment {
     this.#boxAt = this.#readBytes;
     this.#readBytes += size;
-    const isChanged = type === 'moof' && (this.#movie !== null || this.#texts !== null);
-    if (type !== 'moov' && type !== 'mfra' && !isChanged) return 'pass';
+    if (!['moov', 'moof', 'mfra'].includes(type)) return 'pass';
     if (size > maxHeldBytes) throw new Mp4FormatError(`box ${type} exceeds ${maxHeldBytes} bytes`);
     return 'hold';
   }
 
-  #end({ type, headerSize }: BoxHeader, held: Buffer | null): Buffer | null {
-    if (type === 'moov' && held !== null) {
+  #end({ type, headerSize }: BoxHeader, held: Buffer): Buffer | null {
+    if (type === 'moov') {
       this.#clock = new FragmentClock(readMovieHeader(held).tracks);
       this.#movie = held;
       return null;
     }
-    if (type === 'moof') {
-      if (held !== null) this.#clock?.push(held.subarray(headerSize));
-      this.#clock?.end();
-    }
-    if (held === null) return null;
     if (type === 'mfra') return withMovedFragments(held, (at) => this.#moves.get(at) ?? this.#growthBytes);
+    this.#clock?.add(held.subarray(headerSize));
     const movie = this.#movie === null ? [] : [this.#finishMovie(this.#movie)];
     this.#movie = null;
     return Buffer.concat([...movie, ...this.#withText(held)]);

@@ -1,6 +1,7 @@
-import { childBoxes, findBox, makeBox, Mp4FormatError, type Box, type BoxHeader } from './box.js';
+import { childBoxes, findBox, Mp4FormatError, type Box, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
 import { assertNotEncrypted } from './encryption.js';
+import { flagsOf, readDecodeTime, readDefaultDuration, readRun, withWideTimes } from './fragment-boxes.js';
 import { fragmentedTracks, movieEssentials, type Mp4Track } from './movie-header.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
 import { damaged, notJoinable, protectedByDrm, type Rejection } from '../rejection.js';
@@ -223,7 +224,8 @@ export class FragmentedMp4Joiner implements Joiner {
       if (samples > 0) this.#timeline.add(trackId, decodeTime / track.timescale, duration / track.timescale);
       this.#clocks.set(trackId, decodeTime + duration);
       // The base data offset refers to the original file, so it has to be rewritten.
-      if ((flagsOf(header) & 0x01) !== 0) header.bytes.writeBigUInt64BE(BigInt(this.#boxes.writtenBytes), 16);
+      if ((flagsOf(header.bytes) & 0x01) !== 0)
+        header.bytes.writeBigUInt64BE(BigInt(this.#boxes.writtenBytes), 16);
       if (tfdt === null) continue;
       writeDecodeTime(tfdt, this.#shifted(decodeTime, track));
     }
@@ -269,9 +271,11 @@ function readRuns(
     const trackId = header?.bytes.readUInt32BE(12) ?? 0;
     const track = tracks.get(trackId);
     if (header === undefined || track === undefined) return [];
-    const defaultDuration = readDefaultDuration(header) ?? track.defaultSampleDuration;
+    const defaultDuration = readDefaultDuration(header.bytes) ?? track.defaultSampleDuration;
     const tfdt = boxes.find(({ type }) => type === 'tfdt') ?? null;
-    const totals = boxes.filter(({ type }) => type === 'trun').map((trun) => readRun(trun, defaultDuration));
+    const totals = boxes
+      .filter(({ type }) => type === 'trun')
+      .map(({ bytes }) => measure(bytes, defaultDuration));
     return [
       {
         trackId,
@@ -280,7 +284,9 @@ function readRuns(
         tfdt,
         // A run without its own time continues where the previous one ended.
         decodeTime:
-          tfdt === null ? (clocks.get(trackId) ?? 0) : readDecodeTime(tfdt) + (shifts.get(trackId) ?? 0),
+          tfdt === null
+            ? (clocks.get(trackId) ?? 0)
+            : readDecodeTime(tfdt.bytes) + (shifts.get(trackId) ?? 0),
         duration: totals.reduce((sum, { duration }) => sum + duration, 0),
         samples: totals.reduce((sum, { samples }) => sum + samples, 0),
         composition: totals[0]?.composition ?? 0,
@@ -294,35 +300,16 @@ function kindOf(handler: string | undefined): 'video' | 'audio' | 'other' {
   return handler === 'soun' ? 'audio' : 'other';
 }
 
-function flagsOf({ bytes }: Box): number {
-  return bytes.readUIntBE(9, 3);
-}
-
-/** tfhd: the track id, then the optional fields selected by its flags, in this order. */
-function readDefaultDuration(tfhd: Box): number | undefined {
-  const flags = flagsOf(tfhd);
-  if ((flags & 0x08) === 0) return undefined;
-  return tfhd.bytes.readUInt32BE(16 + (flags & 0x01 ? 8 : 0) + (flags & 0x02 ? 4 : 0));
-}
-
-function readRun(trun: Box, defaultDuration: number): Pick<TrackRun, 'duration' | 'samples' | 'composition'> {
-  const { bytes } = trun;
-  const flags = flagsOf(trun);
-  const samples = bytes.readUInt32BE(12);
-  const start = 16 + (flags & 0x01 ? 4 : 0) + (flags & 0x04 ? 4 : 0);
-  const fields = [0x100, 0x200, 0x400, 0x800].filter((bit) => flags & bit).length;
-  if (start + samples * fields * 4 > bytes.length)
-    throw new Mp4FormatError('trun has fewer samples than stated');
-  const before = [0x100, 0x200, 0x400].filter((bit) => flags & bit).length;
-  const composition = flags & 0x800 && samples > 0 ? bytes.readInt32BE(start + before * 4) : 0;
-  if ((flags & 0x100) === 0) return { samples, composition, duration: samples * defaultDuration };
+function measure(
+  trun: Buffer,
+  defaultDuration: number,
+): Pick<TrackRun, 'duration' | 'samples' | 'composition'> {
+  const { samples, start, entryBytes, hasDuration, hasComposition } = readRun(trun);
+  const composition = hasComposition && samples > 0 ? trun.readInt32BE(start + entryBytes - 4) : 0;
+  if (!hasDuration) return { samples, composition, duration: samples * defaultDuration };
   let duration = 0;
-  for (let index = 0; index < samples; index += 1) duration += bytes.readUInt32BE(start + index * fields * 4);
+  for (let index = 0; index < samples; index += 1) duration += trun.readUInt32BE(start + index * entryBytes);
   return { samples, composition, duration };
-}
-
-function readDecodeTime({ bytes }: Box): number {
-  return bytes.readUInt8(8) === 1 ? Number(bytes.readBigUInt64BE(12)) : bytes.readUInt32BE(12);
 }
 
 /** Whether a decode time fits in its box. 32 bits of a fast clock overflow within minutes. */
@@ -335,38 +322,4 @@ function writeDecodeTime({ bytes }: Box, time: number): void {
   if (time < 0 || time >= (isLong ? maxTime : 2 ** 32)) throw damaged('its timestamps are invalid');
   if (isLong) bytes.writeBigUInt64BE(BigInt(time), 12);
   else bytes.writeUInt32BE(time, 12);
-}
-
-/** The same fragment with 64-bit decode times. Offsets from its start move by its growth. */
-function withWideTimes(moof: Buffer): Buffer {
-  const boxes = childBoxes(moof);
-  const narrow = boxes.flatMap(({ type, bytes }) =>
-    type === 'traf' ? childBoxes(bytes).filter((box) => box.type === 'tfdt' && box.bytes[8] === 0) : [],
-  );
-  const growth = 4 * narrow.length;
-  const firstTrack = boxes.findIndex(({ type }) => type === 'traf');
-  const grown = boxes.map((box, index) =>
-    box.type === 'traf' ? withWideTime(box, index === firstTrack, growth) : box.bytes,
-  );
-  return makeBox('moof', grown);
-}
-
-function withWideTime(traf: Box, isFirst: boolean, growth: number): Buffer {
-  const children = childBoxes(traf.bytes);
-  const header = children.find(({ type }) => type === 'tfhd');
-  // Otherwise its data offsets count from the end of the previous track.
-  const isFromStart = isFirst || (header !== undefined && (flagsOf(header) & 0x02_0001) !== 0);
-  const parts = children.map((box) => {
-    if (box.type === 'tfdt' && box.bytes[8] === 0) {
-      const body = Buffer.alloc(12);
-      body.writeUInt8(1);
-      body.writeUInt32BE(box.bytes.readUInt32BE(12), 8);
-      return makeBox('tfdt', [body]);
-    }
-    if (box.type !== 'trun' || !isFromStart || (flagsOf(box) & 0x01) === 0) return box.bytes;
-    const moved = Buffer.from(box.bytes);
-    moved.writeInt32BE(moved.readInt32BE(16) + growth, 16);
-    return moved;
-  });
-  return makeBox('traf', parts);
 }

@@ -200,7 +200,7 @@ describe('FragmentedMp4', () => {
     const header = Buffer.alloc(8);
     header.writeUInt32BE(0x7fff_ffff);
     header.write('moov', 4, 'latin1');
-    expect(() => mp4.push(header)).toThrow(/exceeds 4194304 bytes/u);
+    expect(() => mp4.push(header)).toThrow(/exceeds 16777216 bytes/u);
   });
 });
 
