@@ -103,9 +103,13 @@ export default {
     },
     // What the stack runs: listed, so that turbo builds it first.
     'proof/e2e': {
-      entry: ['test/**/*.nightly.ts', 'test/screenshots/*.shots.ts', 'vitest.screenshots.config.ts'],
-      // The browser reads axe-core and the fonts (fonts.conf).
-      ignoreDependencies: ['axe-core', 'dejavu-fonts-ttf', '@media-services/*'],
+      entry: [
+        ...['test/**/*.nightly.ts', 'test/screenshots/*.shots.ts', 'vitest.screenshots.config.ts'],
+        // Started by the test of generated clients.
+        'test/generators/*.mjs',
+      ],
+      // The browser reads axe-core and the fonts (fonts.conf); that test installs newman.
+      ignoreDependencies: ['axe-core', 'dejavu-fonts-ttf', 'newman', '@media-services/*'],
     },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     'proof/bench': {
