@@ -97,7 +97,7 @@ export const gatewaySchema = z.object({
     (item) => (/^([a-z0-9_-]+\.)*[a-z0-9_-]+$/i.test(item) ? item.toLowerCase() : undefined),
     'host names such as media.example.org, separated by commas, without a port',
   ).describe(
-    'Names, comma-separated, under which browsers may reach the gateway; others get 421. Empty: any name, but while it listens on loopback only localhost and IP addresses.',
+    'Names, comma-separated, that browsers may use for the gateway; other names get 421. Empty: localhost and IP addresses if it listens on loopback, otherwise every name.',
   ),
   GATEWAY_SECRET: gatewaySecretSetting(
     'Secret shared with the services, 16 to 128 letters, digits, - or _: with it, they answer only the gateway. Empty: npm start makes one; in containers, the services answer everyone in their networks.',
@@ -109,8 +109,7 @@ export const gatewaySchema = z.object({
   )
     .refine((path) => !ownPaths.test(path), { error: 'must be a path that the gateway itself does not use' })
     .describe('Path prefix for everything, for example /media, if a proxy in front also serves other sites.'),
-  API_KEYS_FILE: setting
-    .text()
+  API_KEYS_FILE: fromText('', (text) => text, 'the path of a file')
     .superRefine((file, context) => {
       for (const message of keyFileProblems(file, host.read)) context.addIssue({ code: 'custom', message });
     })

@@ -1,7 +1,7 @@
 import { firstFrameSeconds, probe, ProbeError, type ProbeOptions } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
-import { startsBehind, type Clip } from '../plan/clip.js';
+import { startsAfterEnd, type Clip } from '../plan/clip.js';
 import { maxHiddenVideoSeconds, type InputFacts } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput, RelaySession } from '../relay/session.js';
@@ -89,7 +89,7 @@ async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenI
 /** In files that it seeks by decode times, ffmpeg seeks to 3/23 s before the time, for codecs with B-frames. */
 const bFrameSeconds = 0.131;
 
-/** @throws InvalidRequestError for a clip behind the end */
+/** @throws InvalidRequestError if the clip starts after the end of the media */
 async function clipFacts(
   url: string,
   found: Probe,
@@ -127,7 +127,7 @@ const statesItsEnd = /^(?:ogg|flac|wav|aiff|mpegts)\b/u;
 /** The page may state more than its media have. @throws InvalidRequestError */
 function assertIsInside({ startSeconds }: Clip, { formatName, durationSeconds }: Probe): void {
   if (!statesItsEnd.test(formatName) || durationSeconds === null) return;
-  if (startSeconds >= durationSeconds) throw startsBehind(durationSeconds);
+  if (startSeconds >= durationSeconds) throw startsAfterEnd(durationSeconds);
 }
 
 /** Whether a stream ends before the clip or starts after it: it states that, within the usual tolerance, or starts late. */

@@ -68,6 +68,15 @@ export function streamHeaders(
   };
 }
 
+/** The headers of a file whose size is known. */
+export function fileHeaders(
+  plan: Plan,
+  file: KnownFile & { readonly format: StreamFormat },
+  { selection, saveAs }: Pick<DescribedStream, 'selection' | 'saveAs'>,
+): Record<string, string> {
+  return streamHeaders(plan, { format: file.format, file, selection, headerBytes: 0, saveAs });
+}
+
 function nameOf({ title }: Plan, { extension }: StreamFormat, { name }: SaveAs): string {
   if (name === undefined) return title;
   return name.toLowerCase().endsWith(`.${extension}`) ? name.slice(0, -extension.length - 1) : name;

@@ -116,8 +116,8 @@ export class StreamingService implements AsyncDisposable {
     const texts = await this.#readSubtitles(extraction, request, context);
     const way = await this.#ways.decide({ ...request, extraction, texts }, options);
     const { plan } = way;
-    if (way.kind === 'pass on') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
-    if (way.kind === 'remux') return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
+    if (way.kind === 'pass on' || way.kind === 'remux')
+      return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
     const cover = fetchCover(plan, { ...this.#options, ...options, logger: context.logger });
     const output = await outputFor(plan, { ...this.#options, ...options, cover });
     const headerBytes = await output.headerBytes();

@@ -42,7 +42,7 @@ export interface Format {
   readonly audioBitrateKbps: number | null;
   /** How long the audio of a file with video is; null if the file doesn't say, absent if we haven't asked. */
   readonly audioSeconds?: number | null | undefined;
-  /** Whether a transport stream lists audio of which nothing came in what we read of it. */
+  /** Whether a transport stream lists audio, but the part we read has none. */
   readonly isAudioAbsent?: boolean | undefined;
   /** How much of the beginning of each track the file hides; absent if nothing, or unknown. */
   readonly hiddenVideoSeconds?: number | undefined;

@@ -22,7 +22,7 @@ export type Facts = ReadonlyMap<MediaSource, SourceFacts>;
 /** What is known about the sources of a stream. */
 export interface Looked {
   readonly facts: Facts;
-  /** The MP4 that needs no ffmpeg; null if there is none, or if the file can be passed on. */
+  /** The MP4 that we can make without ffmpeg; null if we can't, or if the file can be passed on. */
   readonly laidOut: LaidOut | null;
   /** What a clip needs of its files; null if ffmpeg has to seek in them. */
   readonly window: LaidOutWindow | null;

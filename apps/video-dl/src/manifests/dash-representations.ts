@@ -30,7 +30,7 @@ export interface Period {
 
 /**
  * The wanted track, or else the best video and the best audio without protection.
- * @throws Rejection if there is none
+ * @throws Rejection if the manifest has no such track
  */
 export function choose(periods: readonly Period[], wanted: WantedTrack | null): Representation[] {
   const all = periods.flatMap(({ representations }) => representations);

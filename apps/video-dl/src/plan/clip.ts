@@ -30,7 +30,7 @@ export function clipOf(
   const { start, end } = chapter === undefined ? times : timesOf(chapter, chapters);
   const startSeconds = start ?? section?.startSeconds ?? 0;
   const wantedEnd = end ?? section?.endSeconds ?? null;
-  if (durationSeconds !== null && startSeconds >= durationSeconds) throw startsBehind(durationSeconds);
+  if (durationSeconds !== null && startSeconds >= durationSeconds) throw startsAfterEnd(durationSeconds);
   if (wantedEnd !== null && wantedEnd <= startSeconds) {
     if (end === undefined)
       throw invalidStart(`must be before ${wantedEnd}, the end of the page's clip, unless you also send end`);
@@ -60,8 +60,8 @@ export function secondsIn(clip: Clip | null, videoSeconds: number): number {
   return Math.max(0, Math.round(seconds * 1e6) / 1e6);
 }
 
-/** The error for a clip behind the end of a video. */
-export function startsBehind(videoSeconds: number): InvalidRequestError {
+/** The error for a clip that starts after the video has ended. */
+export function startsAfterEnd(videoSeconds: number): InvalidRequestError {
   const seconds = Number(videoSeconds.toFixed(3));
   return invalidStart(`must be before the end of the video, which is ${seconds} s long`);
 }

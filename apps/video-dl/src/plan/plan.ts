@@ -73,7 +73,7 @@ export interface Plan {
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
-  /** Whether the media list audio of which nothing has come so far. */
+  /** Whether the media list audio, but the part we read has none. */
   readonly awaitsAudio: boolean;
   /** Whether the audio of its file is shorter than stated. */
   readonly statesWrongAudioLength: boolean;

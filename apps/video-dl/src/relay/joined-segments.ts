@@ -19,7 +19,7 @@ interface JoinedRange {
   readonly first: number;
   /** Exclusive. */
   readonly end: number;
-  /** The video may change its encoding, because nobody reads it. */
+  /** The video is ignored, so its encoding may change. */
   readonly readsAudioOnly: boolean;
 }
 

@@ -186,7 +186,7 @@ interface SegmentWindow {
   readonly end: number;
   /** Time of its first sample in the source, in seconds. */
   readonly startSeconds: number;
-  /** Of its first frame of video, if it has any. */
+  /** Time of its first frame of video, or of its first sample if it has only audio. */
   readonly videoSeconds: number;
 }
 

@@ -137,7 +137,7 @@ it.each([
   ['numbered.ts', 'mp3', 400, 'start must be before the end of the video, which is 20.023 s long.'],
   ['sound.mp3', 'mp3', 422, 'The video ends before this part. Choose an earlier `start`.'],
 ] as const)(
-  'a clip behind the end of %s, where only the page states a length, is an error as %s',
+  'rejects a clip that starts after the end of %s as %s, if only the page states a length',
   async (file, kind, status, detail) => {
     const page = `/json-ld?duration=PT1H&media=${file}`;
     const { status: seen, body } = await request(page, kind, { start: '1800', end: '1810' });

@@ -16,7 +16,7 @@ export class QueuedImage {
   progress = 0;
   /** @type {import('../request-queue.js').Wait | undefined} */
   wait;
-  /** Whether the file has transparent pixels of its own. */
+  /** Whether the uploaded file has transparent pixels. */
   isTransparent = false;
   /** The untuned cut-out, a PNG; tuned with the defaults if the file is transparent. @type {Blob | undefined} */
   png;

@@ -109,7 +109,7 @@ describe('the page tunes a cut-out like the service', () => {
   });
 });
 
-describe('an image with transparency of its own', () => {
+describe('an image that is already partly transparent', () => {
   it.each([
     ['a finished cut-out', 'dest-in'],
     ['a photograph with a hole', 'dest-out'],

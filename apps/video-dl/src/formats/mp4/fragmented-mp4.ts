@@ -12,7 +12,7 @@ import {
 } from './movie-header.js';
 import { type TextTrack, TextTracks } from './text-track.js';
 
-/** The longest fragments lie between two key frames of a video that hardly has any. */
+/** Videos with few key frames have the largest fragments. */
 const maxHeldBytes = 16 * 1024 ** 2;
 
 /** What ffmpeg's moov lacks. */

@@ -73,7 +73,7 @@ export class FragmentedMp4Joiner implements Joiner {
 
   /**
    * @param isOnlySegment the list has a single file, which need not be fragmented
-   * @param readsAudioOnly the video may change its encoding, because nobody reads it
+   * @param readsAudioOnly whether the video is ignored, so that its encoding may change
    */
   constructor(isOnlySegment: boolean, readsAudioOnly: boolean) {
     this.#isOnlySegment = isOnlySegment;

@@ -177,7 +177,7 @@ const textDescription = makeBox('tx3g', [
   Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]),
   // Flags, alignment, background, box.
   Buffer.from([0, 0, 0, 0, 1, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
-  // Style: of which characters, font, face, size, colour.
+  // Style: range of characters, font, face, size, colour.
   Buffer.from([0, 0, 0, 0, 0, 1, 0, 18, 255, 255, 255, 255]),
   makeBox('ftab', [Buffer.from([0, 1, 0, 1, 5]), Buffer.from('Serif')]),
 ]);

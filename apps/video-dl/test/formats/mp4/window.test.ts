@@ -27,7 +27,7 @@ interface Part {
   readonly wanted?: WindowTracks;
 }
 
-/** Writes the window of a file. @returns null if there is none */
+/** Writes the window of a file. @returns null if the file can't have one */
 async function windowOf(paths: readonly string[], { from, to, reader = 'player', wanted = both }: Part) {
   const sources = await Promise.all(paths.map(async (path) => readFile(path)));
   const files = sources.map((bytes) => ({
@@ -87,7 +87,7 @@ describe('the window of a file', () => {
     }
   });
 
-  it('is none for a player if the frame at the start is no key frame', async () => {
+  it('rejects a window for a player that would not start at a key frame', async () => {
     expect(await windowOf([await media('numbered.mp4')], { from: 5.2, to: 6 })).toBeNull();
   });
 

@@ -51,7 +51,7 @@ describe('makeId3Tag', () => {
     expect((await inspect(file)).format.tags).toMatchObject({ title: 'شعر by A' });
   });
 
-  it('states its exact size with chapters, of which a list holds 255', async () => {
+  it('states its exact size with chapters, and keeps the first 255', async () => {
     const chapters = Array.from({ length: 300 }, (_, index) => ({
       title: `日本 ${index}`,
       startSeconds: index,
