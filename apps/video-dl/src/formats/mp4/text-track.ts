@@ -106,7 +106,7 @@ interface TextRun {
   readonly samples: readonly Sample[];
 }
 
-/** @param offset of its first byte behind the start of `moof` */
+/** @param offset of its first byte, counted from the start of `moof` */
 function runBox({ id, decodeTime, samples }: TextRun, offset: number): Buffer {
   const entries = samples.flatMap(({ duration, bytes }) => [uint32(duration), uint32(bytes.length)]);
   return makeBox('traf', [
