@@ -30,6 +30,8 @@ export interface StreamRequest extends RangeHeaders, ConditionHeaders {
   readonly saveAs?: SaveAs | undefined;
 }
 
+const countedAtOnce = 1024 ** 2;
+
 interface StreamJobOptions {
   readonly request: StreamRequest;
   readonly response: ServerResponse;
@@ -61,6 +63,8 @@ export class StreamJob implements Disposable {
   #lateReason: () => Error;
   #session: RelaySession | undefined;
   #writer: ClientWriter | undefined;
+  /** Sent since the last call of `onBytes`, which counts with labels and so costs about as much as a write. */
+  #uncountedBytes = 0;
 
   constructor(options: StreamJobOptions) {
     const { request, response, context, limits, renew } = options;
@@ -127,7 +131,8 @@ export class StreamJob implements Disposable {
 
   /** Sends bytes with backpressure. @throws the signal's reason */
   async send(...parts: readonly Uint8Array[]): Promise<void> {
-    this.#options.onBytes(parts.reduce((sum, part) => sum + part.length, 0));
+    for (const { length } of parts) this.#uncountedBytes += length;
+    if (this.#uncountedBytes >= countedAtOnce) this.#countBytes();
     await this.#openWriter.write(...parts);
   }
 
@@ -153,8 +158,14 @@ export class StreamJob implements Disposable {
     clearTimeout(this.#firstByteTimer);
     this.context.signal.removeEventListener('abort', this.#onClientGone);
     this.#session?.close();
+    this.#countBytes();
     // Stops everything still running, such as a thumbnail request.
     this.abort(new Error('the stream has ended'));
+  }
+
+  #countBytes(): void {
+    this.#options.onBytes(this.#uncountedBytes);
+    this.#uncountedBytes = 0;
   }
 
   get #openWriter(): ClientWriter {
