@@ -16,7 +16,7 @@ import {
 } from '../packages/stack/src/set-up/index.mjs';
 
 const usage = `npm run update:yt-dlp
-Pins the newest yt-dlp with its file hashes, and installs it.`;
+Pins the newest yt-dlp and the newest static ffmpeg with their file hashes, and installs yt-dlp.`;
 
 const uvVersion = '0.13.8';
 
@@ -34,13 +34,15 @@ async function update(progress) {
   const folder = join(root, engineFolder);
   const venv = join(toolsDir, 'uv');
   await progress.step('The resolver (uv)', (log) => installUv(venv, log));
-  await progress.step('The newest versions', (log) => pin(join(venv, 'bin', 'uv'), folder, log));
+  await progress.step('The newest versions', async (log) => {
+    for (const name of ['requirements', 'ffmpeg']) await pin(join(venv, 'bin', 'uv'), folder, name, log);
+  });
   await rm(venv, { recursive: true });
   const { ytDlpVersion } = await progress.step('The download engine', async (log) =>
     setUpPythonEngine({ root, log }),
   );
   progress.say(
-    `\nyt-dlp ${ytDlpVersion} is installed and pinned. Run \`npm test\`, then commit requirements.txt.`,
+    `\nyt-dlp ${ytDlpVersion} is installed and pinned. Run \`npm test\`, then commit ${engineFolder}.`,
   );
 }
 
@@ -56,22 +58,23 @@ async function installUv(venv, log) {
 }
 
 /**
- * Resolves requirements.in for all platforms and Python versions. Keeps the comments at the top
- * of the file.
+ * Resolves `<name>.in` into `<name>.txt` for all platforms and Python versions. Keeps the comments
+ * at the top of the file.
  * @param {string} uv
  * @param {string} folder
+ * @param {string} name
  * @param {(line: string) => void} log
  */
-async function pin(uv, folder, log) {
-  const target = join(folder, 'requirements.txt');
+async function pin(uv, folder, name, log) {
+  const target = join(folder, `${name}.txt`);
   const header = (await readFile(target, 'utf8')).split('\n').filter((line) => line.startsWith('#'));
-  const resolved = join(toolsDir, 'uv', 'requirements.txt');
+  const resolved = join(toolsDir, 'uv', `${name}.txt`);
   await runOrThrow(
     uv,
     [
       ...['pip', 'compile', '--universal', '--python-version', minimumPython, '--generate-hashes'],
       ...['--no-annotate', '--no-header', '--upgrade', '--override', join(folder, 'overrides.txt')],
-      ...[join(folder, 'requirements.in'), '-o', resolved],
+      ...[join(folder, `${name}.in`), '-o', resolved],
     ],
     log,
   );

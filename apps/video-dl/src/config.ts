@@ -123,7 +123,9 @@ export const configSchema = z.object({
     .describe('Python interpreter that can import yt_dlp; if empty, the one from set-up.'),
   FFMPEG_PATH: setting
     .text()
-    .describe("Path of ffmpeg; if empty, the one on PATH, or else ffmpeg-static's binary."),
+    .describe(
+      "Path of ffmpeg; if empty, the static build that `npm start` installs on Linux, the one on PATH, or ffmpeg-static's binary.",
+    ),
 });
 
 export type Config = z.output<typeof configSchema>;

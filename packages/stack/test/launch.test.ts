@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
-import { UserError } from '../src/set-up/index.mjs';
+import { root, staticFfmpeg, UserError } from '../src/set-up/index.mjs';
 import { launchService } from '../src/runner/launch.js';
 import { StackProcesses } from '../src/runner/stack-processes.js';
 import { scratch } from './support/scratch.js';
@@ -52,8 +52,18 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
 });
 
-const launch = (main: string, metricsPort: number) =>
-  launchService(processes, { name: 'service', main, metricsPort, env: process.env });
+const launch = (main: string, metricsPort: number, env = process.env) =>
+  launchService(processes, { name: 'service', main, metricsPort, env });
+
+test.each([
+  ['the static ffmpeg of set-up', undefined, staticFfmpeg(root)],
+  ['the ffmpeg of FFMPEG_PATH', '/usr/bin/ffmpeg', '/usr/bin/ffmpeg'],
+])('a service uses %s', async (_, FFMPEG_PATH, expected) => {
+  processes = new StackProcesses({ logsDir: scratch() });
+  const main = program(`process.send({ url: String(process.env.FFMPEG_PATH), metricsUrl: '' })`);
+  const { url } = await launch(main, 0, { ...process.env, FFMPEG_PATH });
+  expect(url).toBe(String(expected));
+});
 
 test('a service reports where it listens', async () => {
   processes = new StackProcesses({ logsDir: scratch() });

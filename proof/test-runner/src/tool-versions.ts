@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  engineFolder,
-  findBrowser,
-  findNginx,
-  testedFolder,
-  testedVersions,
-} from '@media-services/stack/set-up';
+import { engineFolder, findBrowser, findNginx, installedFfmpegBuilds } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 
 /** Variables that choose a program or change which tests run. */
@@ -33,7 +27,7 @@ export async function toolVersions(root: string, env: NodeJS.ProcessEnv): Promis
   };
   const versions = await Promise.all([
     versionOf(env.FFMPEG_PATH || 'ffmpeg', '-version'),
-    ...testedVersions.map((version) => versionOf(join(testedFolder(root), version, 'ffmpeg'), '-version')),
+    ...installedFfmpegBuilds(root).map((file) => versionOf(file, '-version')),
     versionOf(findNginx(env).nginx, '-V'),
     versionOf(findBrowser(env), '--version'),
     versionOf('redis-server', '--version'),

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { otherVersions } from '../support/media-tools.js';
+import { otherBuilds } from '../support/media-tools.js';
 
 const app = fileURLToPath(new URL('../..', import.meta.url));
 /** Whatever starts ffmpeg. */
 const suites = ['test/double', 'test/ffmpeg', 'test/look', 'test/relay', 'test/deliver'];
 const maxMs = 30 * 60_000;
 
-it.each(otherVersions())(
-  'every media suite passes with ffmpeg $version',
+it.each(otherBuilds())(
+  'every media suite passes with the $build ffmpeg',
   async ({ ffmpeg }) => {
     const env = { TEST_FFMPEG: ffmpeg, TEST_NIGHTLY: '' };
     const { exitCode, all } = await execa('npm', ['test', '--', ...suites], {

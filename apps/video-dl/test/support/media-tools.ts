@@ -10,9 +10,9 @@ export async function mediaTools(options: LocateOptions = {}): Promise<MediaTool
   return locateMediaTools({ ffmpegPath: ffmpegUnderTest, ...options });
 }
 
-const folder = fileURLToPath(new URL('../../../../.tools/tested-ffmpeg', import.meta.url));
+const folder = fileURLToPath(new URL('../../../../.tools/ffmpeg-builds', import.meta.url));
 
-/** The other versions of ffmpeg that set-up has installed for tests. */
-export function otherVersions(): { version: string; ffmpeg: string }[] {
-  return readdirSync(folder).map((version) => ({ version, ffmpeg: join(folder, version, 'ffmpeg') }));
+/** The builds of ffmpeg that set-up has installed. */
+export function otherBuilds(): { build: string; ffmpeg: string }[] {
+  return readdirSync(folder).map((build) => ({ build, ffmpeg: join(folder, build, 'ffmpeg') }));
 }

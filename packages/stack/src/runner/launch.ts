@@ -7,6 +7,7 @@ import {
   listenFailure,
   onFreePort,
   root,
+  staticFfmpeg,
   UserError,
 } from '@media-services/stack/set-up';
 import { z } from 'zod';
@@ -75,6 +76,7 @@ export async function launchService(processes: StackProcesses, launch: ServiceLa
       PORT: '0',
       METRICS_PORT: String(metricsPort),
       TRUST_PROXY_HOPS: '1',
+      FFMPEG_PATH: env.FFMPEG_PATH || staticFfmpeg(root),
     },
     ipc: true,
   });

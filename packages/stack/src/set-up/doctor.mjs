@@ -11,7 +11,7 @@ import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 import { checkSettings } from './stack/settings-problems.mjs';
-import { testedVersions, versionIn } from './system/tested-ffmpeg.mjs';
+import { staticFfmpeg, testedVersions, versionIn } from './system/ffmpeg-builds.mjs';
 import { isWanted, toolsDir } from './project.mjs';
 import { systemErrorCode, UserError } from './user-error.mjs';
 
@@ -96,7 +96,8 @@ function checkBuild(root) {
 export async function checkFfmpeg(root, { env = process.env, folder = downloadFolder(root) } = {}) {
   const downloaded = join(folder, 'ffmpeg');
   const isElsewhere = !ffmpegTool.isThere(env) && existsSync(downloaded);
-  const { ffmpeg, ffprobe } = findFfmpeg(isElsewhere ? { ...env, FFMPEG_PATH: downloaded } : env);
+  const FFMPEG_PATH = isElsewhere ? downloaded : env.FFMPEG_PATH || staticFfmpeg(root);
+  const { ffmpeg, ffprobe } = findFfmpeg({ ...env, FFMPEG_PATH });
   const version = await firstLine(ffmpeg ?? 'ffmpeg', ['-version']);
   if (ffmpeg === undefined || version === undefined)
     return missing('ffmpeg', 'not found', fixFor([ffmpegTool], 'ffmpeg'));

@@ -11,7 +11,7 @@ export { createVenv, engineFolder, setUpPythonEngine } from './python/python-eng
 export { minimumPython } from './python/python-interpreters.mjs';
 export { runCommand, tailOf } from './run-command.mjs';
 export { setUp } from './set-up.mjs';
-export { testedFolder, testedVersions } from './system/tested-ffmpeg.mjs';
+export { installedFfmpegBuilds, staticFfmpeg } from './system/ffmpeg-builds.mjs';
 export { checkSettings } from './stack/settings-problems.mjs';
 export { claimStack, endOrphans, killMarked, markedProcesses, markerName } from './stack/stack-records.mjs';
 export { checkGatewayPort, listenFailure, onFreePort, portFrom, PortInUseError } from './stack/ports.mjs';

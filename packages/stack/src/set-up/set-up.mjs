@@ -12,7 +12,7 @@ import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { setUpFfmpeg } from './system/ffmpeg.mjs';
 import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
 import { ffmpegTool, nightlyTools, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
-import { installTestedFfmpeg } from './system/tested-ffmpeg.mjs';
+import { installFfmpegBuild } from './system/ffmpeg-builds.mjs';
 
 /**
  * @typedef {import('./system/system-tools.mjs').SystemTool} SystemTool
@@ -65,6 +65,9 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
       const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
       return `${ytDlpVersion} (${source})`;
     });
+    if (process.platform === 'linux' && !env.FFMPEG_PATH)
+      await optionalStep(progress, 'ffmpeg that starts faster', installBuild('newest'));
+    if (testTools) await optionalStep(progress, 'An older ffmpeg', installBuild('older'));
   };
   const programs = installPrograms();
   // Ask for the password before anything else writes to the terminal.
@@ -79,13 +82,15 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
       return source;
     });
   }
-  if (testTools) {
-    await testStep(progress, 'Other versions of ffmpeg', async (log) => {
-      const { python } = await setUpPythonEngine({ root });
-      await installTestedFfmpeg({ root, python, log });
-    });
-  }
   return env;
+}
+
+/** @param {'older' | 'newest'} build */
+function installBuild(build) {
+  return async (/** @type {Log} */ log) => {
+    const { python } = await setUpPythonEngine({ root });
+    await installFfmpegBuild({ root, python, build, log });
+  };
 }
 
 /** @param {{ progress: import('./progress.mjs').Progress, env: NodeJS.ProcessEnv, set: 'run' | 'all', withModel: boolean }} options */
@@ -115,15 +120,16 @@ async function all(work) {
  */
 async function installTestTools(progress, tools) {
   for (const tool of tools)
-    await testStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
+    await optionalStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
 }
 
 /**
+ * A step whose failure only says what is missing.
  * @param {import('./progress.mjs').Progress} progress
  * @param {string} name
  * @param {(log: Log) => Promise<string | void>} work
  */
-async function testStep(progress, name, work) {
+async function optionalStep(progress, name, work) {
   try {
     await progress.step(name, work);
   } catch (error) {
