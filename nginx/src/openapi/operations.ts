@@ -73,10 +73,12 @@ function successResponse(
 ): JsonObject {
   const body =
     schema === undefined ? { type: 'string', format: 'binary' } : schemas.describe(schema, 'output');
+  // openapi-python-client would decode every response of an operation with a text type as text.
+  const contentOf = (type: string) => (type.startsWith('text/') ? {} : { schema: body });
   return {
     description,
     headers: { ...headers, ...serviceHeaders() },
-    content: Object.fromEntries([mediaType].flat().map((type) => [type, { schema: body }])),
+    content: Object.fromEntries([mediaType].flat().map((type) => [type, contentOf(type)])),
   };
 }
 

@@ -47,7 +47,7 @@ const response = z.object({
     .record(
       z.string(),
       z.object({
-        schema,
+        schema: schema.default({ type: 'string', format: 'binary' }),
         examples: z.record(z.string(), z.object({ $ref: z.string() })).default({}),
       }),
     )

@@ -26,16 +26,20 @@ public class Main {
     URI page = URI.create(args[1]);
     VideosApi videos = new VideosApi(client);
 
-    System.out.println(videos.getInfo(page, null, null, null).getTitle());
+    System.out.println(videos.getInfo(page, null, null, null, null).getTitle());
     System.out.println(
-        start(videos.streamAudio(page, null, null, null, null, null, null, null, null, null, null), 0, 3));
+        start(
+            videos.streamAudio(
+                page, null, null, null, null, null, null, null, null, null, null, null, null, null),
+            0,
+            3));
     File cutOut =
         new ImagesApi(client)
             .removeBackground(
                 new File(args[2]), null, new BigDecimal("1.5"), null, "webp", null, null, true, null, null, null, null);
     System.out.println(start(cutOut, 8, 12));
     try {
-      videos.getInfo(URI.create("ftp://nowhere"), null, null, null);
+      videos.getInfo(URI.create("ftp://nowhere"), null, null, null, null);
     } catch (ApiException error) {
       System.out.println(new ObjectMapper().readValue(error.getResponseBody(), Problem.class).getCode());
     }

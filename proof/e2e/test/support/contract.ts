@@ -5,9 +5,10 @@ import { z } from 'zod';
 import { root } from './stack.js';
 
 const header = z.object({ schema: z.record(z.string(), z.unknown()) });
+const bodySchema = z.record(z.string(), z.unknown()).default({ format: 'binary' });
 const response = z.object({
   headers: z.record(z.string(), header).default({}),
-  content: z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()) })).optional(),
+  content: z.record(z.string(), z.object({ schema: bodySchema })).optional(),
 });
 const documentSchema = z.looseObject({
   paths: z.record(
