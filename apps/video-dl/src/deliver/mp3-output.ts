@@ -13,7 +13,8 @@ import {
 import type { AudioLength } from '../formats/probed.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
-import { mp3Arguments, mp3BitrateKbps, type AudioTrim } from '../ffmpeg/arguments.js';
+import { mp3Arguments } from '../ffmpeg/arguments.js';
+import { mp3BitrateKbps, type AudioTrim } from '../ffmpeg/audio.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { secondsIn } from '../plan/clip.js';
 import { outputSeconds, type Plan } from '../plan/plan.js';

@@ -1,6 +1,6 @@
 import type { ChildGroup } from '@media-services/processes';
 import type { Probe } from '../formats/probed.js';
-import { analysisOptions, inputOptions, type FfmpegInput } from './arguments.js';
+import { analysisOptions, inputOptions, type FfmpegInput } from './inputs.js';
 import type { Parse } from '../parser-process/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';

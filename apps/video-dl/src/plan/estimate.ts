@@ -1,5 +1,5 @@
 import type { Format } from '../extract/types.js';
-import { aacBitrateKbps, mp3BitrateKbps } from '../ffmpeg/arguments.js';
+import { aacBitrateKbps, mp3BitrateKbps } from '../ffmpeg/audio.js';
 
 const bytesPerKbit = 125;
 /** Headers in a fragmented MP4. */

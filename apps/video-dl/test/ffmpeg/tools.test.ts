@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inputArguments } from '../../src/ffmpeg/arguments.js';
+import { inputArguments } from '../../src/ffmpeg/inputs.js';
 import { startMediaProcess } from '../../src/ffmpeg/process.js';
 import { checkMuxing, MuxingCheckError } from '../../src/ffmpeg/self-check.js';
 import { locateMediaTools, MediaToolsMissingError } from '../../src/ffmpeg/tools.js';

@@ -3,7 +3,7 @@ import { ffmpegUnderTest } from '../support/media-tools.js';
 import { promisify } from 'node:util';
 import { childEnvironment } from '@media-services/processes';
 import { createGuard } from '@media-services/egress-guard';
-import { inputArguments } from '../../src/ffmpeg/arguments.js';
+import { inputArguments } from '../../src/ffmpeg/inputs.js';
 import { MediaRelay } from '../../src/relay/media-relay.js';
 import type { RelaySession } from '../../src/relay/session.js';
 import type { MediaSource } from '../../src/upstream/media-source.js';

@@ -5,7 +5,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { inputArguments, inputOptions } from '../../src/ffmpeg/arguments.js';
+import { inputArguments, inputOptions } from '../../src/ffmpeg/inputs.js';
 import { childEnvironment } from '@media-services/processes';
 import { startMediaProcess } from '../../src/ffmpeg/process.js';
 import type { RelaySession } from '../../src/relay/session.js';

@@ -1,0 +1,113 @@
+import { type CallOptions, type FfmpegInput, offsetsOf } from './inputs.js';
+import { isBefore51 } from './version.js';
+
+/** The part of the source to output, in seconds. */
+export interface ClipTimes {
+  readonly startSeconds: number;
+  /** Null: to the end. */
+  readonly endSeconds: number | null;
+}
+
+/** Times are rounded, so the frame at a time may start just after it. */
+const roundingSeconds = 0.001;
+
+/** How ffmpeg seeks to a clip in an input. */
+interface ClipStart {
+  /** Where ffmpeg starts reading: the key frame before the clip. */
+  readonly seekSeconds: number;
+  /** Start of the clip on ffmpeg's clock, which starts at zero where it starts reading. */
+  readonly baseSeconds: number;
+}
+
+export function clipStarts(inputs: readonly FfmpegInput[], clip: ClipTimes): ClipStart[] {
+  const offsets = offsetsOf(inputs);
+  return inputs.map(({ prerollSeconds = null }, index) => {
+    const startSeconds = clip.startSeconds - (offsets[index] ?? 0);
+    const seekSeconds =
+      prerollSeconds === null ? 0 : Math.max(0, startSeconds - prerollSeconds + roundingSeconds);
+    return { seekSeconds, baseSeconds: startSeconds - seekSeconds };
+  });
+}
+
+function secondsOf({ startSeconds, endSeconds }: ClipTimes): number | null {
+  return endSeconds === null ? null : endSeconds - startSeconds;
+}
+
+/** A copy ends with the packet that reaches this time, so it may contain a frame or two more. */
+export function lengthOptions(clip: ClipTimes | null): string[] {
+  const seconds = clip && secondsOf(clip);
+  return seconds === null ? [] : ['-t', seconds.toFixed(6)];
+}
+
+/** The part of an input that filters keep, on ffmpeg's clock. */
+export function cutOf(clip: ClipTimes, baseSeconds: number): ClipTimes {
+  const seconds = secondsOf(clip);
+  return { startSeconds: baseSeconds, endSeconds: seconds === null ? null : baseSeconds + seconds };
+}
+
+/** For `trim` and `atrim`. */
+function keepOptions({ startSeconds, endSeconds }: ClipTimes): string {
+  const end = endSeconds === null ? '' : `:end=${endSeconds.toFixed(6)}`;
+  return `start=${startSeconds.toFixed(6)}${end}`;
+}
+
+/** A frame that starts later than this after the one before it stays on screen for long. */
+const longFrameSeconds = 0.5;
+/** Frame rate of a video that doesn't state one. */
+const usualFps = 25;
+/** Later than any time in a clip. */
+const neverSeconds = 1e6;
+
+/**
+ * Keeps the frames that start in the clip, at their own times, and the one on screen at its start, at 0.
+ * If the last frame stays on screen for long, it is repeated at the end, so that the clip has its length.
+ * That needs a frame after the clip: without one, the video may be incomplete.
+ *
+ * `fps` gives each of its ticks the last frame up to it. So `first` and `last` move all frames before a time into
+ * tick 0. `first` ends there. `last` moves the next frame to tick 2, so that frame ends tick 0 and, with tick 1, `last`.
+ */
+export function videoClip(cut: ClipTimes | null): string[] {
+  if (cut === null) return [];
+  const { startSeconds, endSeconds } = cut;
+  const start = startSeconds.toFixed(6);
+  const afterStart = (startSeconds + roundingSeconds).toFixed(6);
+  const rest = keepOptions({ startSeconds: startSeconds + roundingSeconds, endSeconds });
+  const first = `[a]trim=end=${afterStart},settb=AVTB,setpts='0.5/${usualFps}/TB',fps=fps=${usualFps}:round=down:eof_action=pass[first]`;
+  const middle = `[b]trim=${rest},setpts='PTS-${start}/TB'[rest]`;
+  if (endSeconds === null) return [`split[a][b];${first};${middle};[first][rest]concat`];
+  const end = endSeconds.toFixed(6);
+  const ticks = `settb=AVTB,setpts='if(lt(T,${end}),0.5,2.5)/${usualFps}/TB',fps=fps=${usualFps}:round=down`;
+  const last = `[c]${ticks},trim=end=${0.5 / usualFps},setpts='${neverSeconds}/TB'[last]`;
+  const seconds = endSeconds - startSeconds;
+  return [
+    `split=3[a][b][c];${first};${middle};${last};[first][rest][last]concat=n=3`,
+    `select='lt(t,${neverSeconds})+gt(${seconds.toFixed(6)}-prev_selected_t,${longFrameSeconds})'`,
+    `setpts='if(lt(T,${neverSeconds}),PTS,${(seconds - 1 / usualFps).toFixed(6)}/TB)'`,
+  ];
+}
+
+/**
+ * What the filters of a clip leave unknown. H.264's level depends on the frame rate. A frame may last longer than
+ * the clip, so the last one must end with it.
+ * Without B frames, the durations add up to the clip's in decoding order too, which is how some players measure a
+ * track that doesn't state its length.
+ */
+export function clipEncoderOptions(clip: ClipTimes, fps: number | null, tools: CallOptions): string[] {
+  const rate = Math.max(1, fps ?? usualFps);
+  const encoder = ['-x264-params', `fps=${rate}`, '-bf', '0'];
+  // Before 5.1, this filter can't set durations.
+  if (isBefore51(tools)) return encoder;
+  const seconds = secondsOf(clip);
+  const usual = `${1 / rate}/TB`;
+  const left = seconds === null ? null : `${seconds.toFixed(6)}/TB+STARTDTS-STARTPTS-DTS`;
+  // A single frame without a duration stays on screen for the whole clip. Any other first frame ends with the second.
+  const unstated = left === null ? usual : `if(eq(N,0),${left},${usual})`;
+  const known = `if(DURATION,DURATION,${unstated})`;
+  const duration = left === null ? known : `max(1,min(${known},${left}))`;
+  return [...encoder, '-bsf:v', `setts=pts=PTS:dts=DTS:duration='${duration}'`];
+}
+
+export function audioClip(cut: ClipTimes | null): string[] {
+  if (cut === null) return [];
+  return [`atrim=${keepOptions(cut)}`, `asetpts='PTS-${cut.startSeconds.toFixed(6)}/TB'`];
+}
