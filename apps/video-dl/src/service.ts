@@ -1,4 +1,4 @@
-import { createGuard, EgressProxy, type Guard, type LookupFn } from '@media-services/egress-guard';
+import type { LookupFn } from '@media-services/egress-guard';
 import {
   ConfigError,
   createHttpApp,
@@ -30,16 +30,11 @@ import { parseExtractorArguments } from './extract/extractor-arguments.js';
 import { createProbeSource } from './look/media-header.js';
 import { PotBridge } from './extract/pot-bridge.js';
 import { ExtractionService } from './extract/service.js';
-import { SourceHeads } from './look/source-heads.js';
 import { EngineUpdater } from './extract/update.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
-import { ParserPool } from './parser-process/parser-pool.js';
+import { createNetwork, type Network } from './network.js';
 import type { PlanSettings } from './plan/plan.js';
-import { MediaRelay } from './relay/media-relay.js';
-import { defaultLimits, type UpstreamLimits } from './upstream/media-source.js';
 import { StreamingService } from './deliver/service.js';
-import { TrustedRoots } from './trusted-roots.js';
-import { Upstream } from './upstream/upstream.js';
 
 const serviceName = 'video-dl';
 /** Restarting releases memory that a long-running Python process holds on to. */
@@ -54,16 +49,11 @@ const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
 
 /** Everything that handlers may use, built once. */
-export interface AppContext {
+export interface AppContext extends Omit<Network, 'upstream' | 'heads'> {
   readonly config: Config;
   readonly capacity: Capacity;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly guard: Guard;
-  readonly trustedRoots: TrustedRoots | undefined;
-  readonly egress: EgressProxy;
-  readonly parsers: ParserPool;
-  readonly relay: MediaRelay;
   readonly tools: MediaTools;
   readonly engine: DownloadEngine;
   readonly updater: EngineUpdater;
@@ -169,11 +159,6 @@ function warmUp({ engine, parsers, updater, config, logger }: AppContext, health
 }
 
 type Observability = Pick<AppContext, 'logger' | 'metrics'>;
-type Network = Pick<AppContext, 'guard' | 'trustedRoots' | 'egress' | 'parsers' | 'relay'> & {
-  readonly upstream: Upstream;
-  readonly heads: SourceHeads;
-};
-
 /** @throws ConfigError when Python or ffmpeg can't be found */
 async function createContext(
   config: Config,
@@ -183,7 +168,10 @@ async function createContext(
   const capacity = capacityOf(config, thisMachine());
   const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
   const observability = { logger, metrics };
-  const { upstream, heads, ...network } = await createNetwork(config, observability, overrides);
+  const { upstream, heads, ...network } = await createNetwork(config, {
+    ...observability,
+    lookup: overrides.lookup,
+  });
   const extracting = await createExtraction(
     { config, capacity, tools, python, engineScript: overrides.engineScript, ...observability },
     { upstream, heads, ...network },
@@ -226,38 +214,6 @@ async function createContext(
     ...observability,
     ...network,
   };
-}
-
-/** Everything that connects to the internet or parses data from it. */
-async function createNetwork(
-  config: Config,
-  { logger, metrics }: Observability,
-  overrides: ContextOverrides,
-): Promise<Network> {
-  const trustedRoots =
-    config.TRUSTED_ROOTS_FILE === ''
-      ? undefined
-      : await TrustedRoots.withRootsFrom(config.TRUSTED_ROOTS_FILE);
-  const guard = createGuard({
-    allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
-    blockedSources: config.BLOCKED_SOURCES,
-    outboundProxy: orUndefined(config.OUTBOUND_PROXY),
-    lookup: overrides.lookup,
-    trustedRoots: trustedRoots?.certificates,
-  });
-  const egress = await EgressProxy.start({ guard, logger });
-  const limits = {
-    firstByteTimeoutMs:
-      Math.min(config.SOURCE_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
-    idleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
-    // The input may be larger than the output, such as the audio of a film.
-    maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.STREAM_MAX_BYTES),
-    ...manifestLimits(config.VIDEO_MAX_SECONDS),
-  };
-  const parsers = new ParserPool({ logger, metrics });
-  const relay = await MediaRelay.start({ guard, logger, parsers, limits });
-  const upstream = new Upstream({ guard, logger, limits });
-  return { trustedRoots, guard, egress, parsers, relay, upstream, heads: new SourceHeads(upstream, parsers) };
 }
 
 interface ExtractionParts extends Observability {
@@ -306,7 +262,7 @@ async function createExtraction(
     maxPageBytes: config.PAGE_MAX_BYTES,
     cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
     cacheEntries: extractionCacheEntries,
-    cookiesFile: orUndefined(config.COOKIES_FILE),
+    cookiesFile: config.COOKIES_FILE || undefined,
     extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
     metrics,
     logger,
@@ -335,14 +291,6 @@ function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {
   });
 }
 
-/** Limits for a playlist or manifest of the longest video: one segment per second, each with a long signed URL. */
-function manifestLimits(
-  maxDurationSeconds: number,
-): Pick<UpstreamLimits, 'maxSegments' | 'maxManifestBytes'> {
-  const maxSegments = Math.max(defaultLimits.maxSegments, Math.ceil(maxDurationSeconds));
-  return { maxSegments, maxManifestBytes: Math.max(defaultLimits.maxManifestBytes, maxSegments * 1024) };
-}
-
 /** Like Promise.all, but reports every configuration problem at once. */
 async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Promise<[A, B]> {
   const outcomes = await Promise.allSettled(parts);
@@ -356,15 +304,11 @@ async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Pr
 async function mediaTools(config: Config): Promise<MediaTools> {
   try {
     return await locateMediaTools({
-      ffmpegPath: orUndefined(config.FFMPEG_PATH),
+      ffmpegPath: config.FFMPEG_PATH || undefined,
       threads: threadsPerCodec,
     });
   } catch (error) {
     if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);
     throw error;
   }
-}
-
-function orUndefined(text: string): string | undefined {
-  return text === '' ? undefined : text;
 }

@@ -8,7 +8,8 @@ import type { Extraction, Format } from '../extract/types.js';
 import { downloadTargets, type Target } from '../targets.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../deliver/audio-output.js';
-import type { Prospect, StreamingService } from '../deliver/service.js';
+import type { StreamingService } from '../deliver/service.js';
+import type { Prospect } from '../deliver/ways.js';
 import type { infoSchema } from './info-schema.js';
 import { chapterError, clipError, endsAfterStart, isOneClip, pageParameters } from './page-parameters.js';
 

@@ -22,9 +22,8 @@ import { remux } from './remux.js';
 import { readSubtitles } from './subtitles.js';
 import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
-import type { SiteFile } from './site-file.js';
 import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
-import { type Way, Ways, type WaysOptions, type Wish } from './ways.js';
+import { type Prospect, type Way, Ways, type WaysOptions, type Wish } from './ways.js';
 import { WindowInput } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
@@ -42,22 +41,6 @@ export interface SubtitleFile extends TextTrack {
   readonly id: string;
   readonly title: string;
 }
-
-/** What `/api/info` says about a stream whose size is known. */
-export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
-  /** Whether it is the site's own file, unchanged. */
-  readonly isSiteFile: boolean;
-}
-
-/** What `/api/info` says about a stream. */
-export interface Prospect {
-  readonly plan: Plan;
-  /** Null if its size is only known once it is made. */
-  readonly file: StatedFile | null;
-}
-
-/** How long `/api/info` waits for the header of a file. */
-const maxInspectMs = 5_000;
 
 /** Sends a 304 if the client has this version. @throws DomainError `precondition_failed` */
 function isAnswered(request: StreamRequest, response: ServerResponse, file: KnownFile | null): boolean {
@@ -124,32 +107,12 @@ export class StreamingService implements AsyncDisposable {
     return { plan, format: output.format, file: output.file, headerBytes };
   }
 
-  /**
-   * The plan of a stream, and the file that it will be if its size is known before it is made. Follows the
-   * page's word if a file's header can't be read; the stream request then reports why.
-   *
-   * @throws DomainError if the page has nothing for the target; the signal's reason
-   */
+  /** What `/api/info` says about a stream. @throws as `Ways.prospect` */
   async prospect(wished: Omit<Wish, keyof Page>, page: PageRequest, signal: AbortSignal): Promise<Prospect> {
-    const wish = { ...wished, ...page };
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(maxInspectMs)]);
-    const options = {
-      ...{ signal: limited, renew: this.#renewal(page), client: page.client },
-      depth: 'one-file',
-    } as const;
-    const { looker } = this.#ways;
-    const draft = this.#ways.plan(wish);
-    const looked = await looker.look(wish, draft, options).catch((error: unknown) => {
-      signal.throwIfAborted();
-      if (error instanceof DomainError || limited.aborted) return looker.know(wish, draft);
-      throw error;
-    });
-    const way = this.#ways.find(wish, looked, options);
-    const { plan } = way;
-    if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
-    const isSiteFile = way.kind === 'pass on';
-    const { format, totalBytes } = way.file;
-    return { plan, file: { format, totalBytes, isSiteFile } };
+    return this.#ways.prospect(
+      { ...wished, ...page },
+      { signal, renew: this.#renewal(page), client: page.client },
+    );
   }
 
   /**

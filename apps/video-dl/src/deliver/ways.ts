@@ -1,3 +1,4 @@
+import { DomainError } from '@media-services/http-common';
 import type { Page } from '../look/learnt.js';
 import { type Facts, factsFrom, type Looked, Looker, type LookOptions } from '../look/look.js';
 import type { OpenedFile } from '../look/one-shot.js';
@@ -43,6 +44,22 @@ export type Way =
   /** From a single response, which is still to be looked at. */
   | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
+/** What `/api/info` says about a stream whose size is known. */
+export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
+  /** Whether it is the site's own file, unchanged. */
+  readonly isSiteFile: boolean;
+}
+
+/** What `/api/info` says about a stream. */
+export interface Prospect {
+  readonly plan: Plan;
+  /** Null if its size is only known once it is made. */
+  readonly file: StatedFile | null;
+}
+
+/** How long `/api/info` waits for the header of a file. */
+const maxInspectMs = 5_000;
+
 /** Decides how a stream is delivered. */
 export class Ways {
   readonly looker: Looker;
@@ -76,6 +93,28 @@ export class Ways {
     if (laidOut !== null && plan.mayNeedOnlyHeader && isPlanned(laidOut.layout, plan))
       return { kind: 'remux', plan, file: remuxedFileOf(plan, laidOut, { ...this.#options, ...options }) };
     return { kind: 'convert', plan: conversionOf(plan, learnt) };
+  }
+
+  /**
+   * The plan of a stream, and the file that it will be if its size is known before it is made. Follows the
+   * page's word if a file's header can't be read; the stream request then reports why.
+   *
+   * @throws DomainError if the page has nothing for the target; the signal's reason
+   */
+  async prospect(wish: Wish, given: Omit<LookOptions, 'depth'>): Promise<Prospect> {
+    const signal = AbortSignal.any([given.signal, AbortSignal.timeout(maxInspectMs)]);
+    const options = { ...given, signal, depth: 'one-file' } as const;
+    const draft = this.plan(wish);
+    const looked = await this.looker.look(wish, draft, options).catch((error: unknown) => {
+      given.signal.throwIfAborted();
+      if (error instanceof DomainError || signal.aborted) return this.looker.know(wish, draft);
+      throw error;
+    });
+    const way = this.find(wish, looked, options);
+    const { plan } = way;
+    if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
+    const { format, totalBytes } = way.file;
+    return { plan, file: { format, totalBytes, isSiteFile: way.kind === 'pass on' } };
   }
 
   #inWindow(whole: Plan, { window, learnt }: Looked, options: LookOptions): Way | undefined {

@@ -1,5 +1,5 @@
 import type { Logger, Metrics } from '@media-services/http-common';
-import { plainWords, warningKind, type WarningKind } from './failures.js';
+import { plainWords, warningKind, type WarningKind } from './failure-causes.js';
 
 /** Kinds that mean yt-dlp uses a fallback, which offers fewer formats and may stop working any time. */
 const degrading: Partial<Record<WarningKind, string>> = {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@media-services/http-common';
-import { causeOfFailure, EngineFailureError, plainWords, warningKind } from '../../src/extract/failures.js';
+import { causeOfFailure, plainWords, warningKind } from '../../src/extract/failure-causes.js';
+import { EngineFailureError } from '../../src/extract/failures.js';
 
 /** Messages of sites and yt-dlp, keyed by their code. */
 const sayings: Partial<Record<ErrorCode, string[]>> = {

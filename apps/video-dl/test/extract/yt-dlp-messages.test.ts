@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { causeOfFailure, warningKind } from '../../src/extract/failures.js';
+import { causeOfFailure, warningKind } from '../../src/extract/failure-causes.js';
 import { locatePython } from '../../src/extract/engine.js';
 
 const script = fileURLToPath(new URL('support/messages.py', import.meta.url));
