@@ -3,6 +3,7 @@ import { Stored } from '../stored.js';
 import { joined, text } from '../texts.js';
 import { choicesOf } from './choices.js';
 import { shown } from './download-state.js';
+import { LanguageFields } from './languages.js';
 
 /** @typedef {import('./choices.js').Choice} Choice */
 /** @typedef {import('./download.js').Download} Download */
@@ -23,6 +24,9 @@ export class ChoiceList {
   #rows = [];
   /** @type {Choice['id']} */
   #lastId = 'video';
+  #languages = new LanguageFields(byId('video-languages'), () => this.#changed());
+  /** @type {Parameters<ChoiceList['show']> | undefined} */
+  #shown;
   #downloads;
 
   constructor(/** @type {Downloads} */ downloads) {
@@ -37,6 +41,15 @@ export class ChoiceList {
     this.#more.replaceChildren();
     this.#others.hidden = true;
     this.#always.hidden = true;
+    this.#languages.show([], false);
+  }
+
+  /** The user chose another language. */
+  #changed() {
+    if (this.#shown === undefined) return;
+    const isOpen = this.#others.open;
+    this.show(...this.#shown);
+    this.#others.open = isOpen;
   }
 
   /**
@@ -45,6 +58,8 @@ export class ChoiceList {
    * @returns how many there are
    */
   show(info, part) {
+    this.#shown = [info, part];
+    this.#languages.show([info], false);
     const choices = choicesOf(info);
     this.#rows = choices.map((choice, index) => {
       const name = part === '' ? choice.name : text('choice.part', { name: choice.name, part });

@@ -1,13 +1,15 @@
 import { codecName, formatBytes, formatSize } from '../format.js';
 import { joined, text } from '../texts.js';
+import { chosenIn, nameOf } from './languages.js';
 
 /** @typedef {import('./look-up.js').Info} Info */
 /** @typedef {import('./look-up.js').Offer} Offer */
 /** @typedef {import('./look-up.js').Format} Format */
+/** @typedef {import('./look-up.js').Language} Language */
 /**
  * One download of a page, in plain words.
  * @typedef {object} Choice
- * @property {'video' | 'small' | 'sound' | 'original'} id
+ * @property {'video' | 'small' | 'sound' | 'original' | 'text'} id
  * @property {string} href
  * @property {string} name for example “Sound only”
  * @property {string} facts its size and quality
@@ -17,24 +19,66 @@ import { joined, text } from '../texts.js';
  * @property {boolean} isExact
  */
 
-/** The choices of a page: the best video, the sound, smaller videos, the original sound. */
+/** The choices of a page: the best video, the sound, smaller videos, the original sound, the subtitles. */
 export function choicesOf(/** @type {Info} */ info) {
   const { formats } = info;
-  const offers = withoutDuplicates(info.downloads);
+  const audio = chosenIn(info, 'audioLanguages');
+  const subtitles = chosenIn(info, 'subtitles');
+  const offers = withoutDuplicates(info.downloads).map((offer) =>
+    inLanguages(offer, formats, audio, subtitles),
+  );
   const videos = offers.filter(({ target }) => target !== 'mp3').sort((a, b) => lines(b) - lines(a));
   const sound = offers.find(({ target }) => target === 'mp3');
   const [best, ...smaller] = videos;
   const choices = [
-    best && videoChoice(best, formats, smaller.length > 0),
+    best && videoChoice(best, formats, smaller.length > 0, subtitles),
     sound && soundChoice(sound, formats),
     ...smaller.map((offer) => ({
-      ...videoChoice(offer, formats, false),
+      ...videoChoice(offer, formats, false, subtitles),
       id: 'small',
       name: text('choice.small'),
     })),
-    originalChoice(info),
+    audio === undefined && originalChoice(info),
   ];
-  return /** @type {Choice[]} */ (choices.filter(Boolean));
+  const found = /** @type {Choice[]} */ (choices.filter(Boolean));
+  const named = found.map(({ name, ...choice }) => ({
+    ...choice,
+    name: audio ? text('choice.part', { name, part: nameOf(audio) }) : name,
+  }));
+  const asText = textChoice(info, subtitles);
+  return asText ? [...named, asText] : named;
+}
+
+/**
+ * The server describes downloads in the page's own language, and without subtitles.
+ * @returns {Offer}
+ * @param {Offer} offer @param {Format[]} formats
+ * @param {Language | undefined} audio @param {Language | undefined} subtitles
+ */
+function inLanguages(offer, formats, audio, subtitles) {
+  const asked = {
+    ...(audio && { lang: audio.language }),
+    ...(subtitles && offer.target !== 'mp3' && { subtitles: subtitles.language }),
+  };
+  if (Object.keys(asked).length === 0) return offer;
+  const formatIds = offer.formatIds.filter((id) => formats.find((format) => format.id === id)?.videoCodec);
+  return {
+    ...offer,
+    href: `${offer.href}&${new URLSearchParams(asked)}`,
+    exactBytes: null,
+    formatIds: audio ? formatIds : offer.formatIds,
+  };
+}
+
+/** @returns {Choice | undefined} */
+function textChoice(/** @type {Info} */ { downloads }, /** @type {Language | undefined} */ subtitles) {
+  const sound = downloads.find(({ target }) => target === 'mp3');
+  if (sound === undefined || subtitles === undefined) return undefined;
+  const asked = new URLSearchParams({ fmt: 'srt', subtitles: subtitles.language });
+  return {
+    ...{ id: 'text', name: text('spoken.text'), extension: 'srt', href: `${sound.href}&${asked}` },
+    ...{ bytes: undefined, isExact: false, facts: joined([nameOf(subtitles), 'SRT']), details: 'SRT' },
+  };
 }
 
 /** Two targets give the same file if a page has only one size. */
@@ -56,8 +100,9 @@ function lines(/** @type {Offer} */ { target, height }) {
 /**
  * @returns {Choice}
  * @param {Offer} offer @param {Format[]} formats @param {boolean} isBest
+ * @param {Language | undefined} subtitles
  */
-function videoChoice(offer, formats, isBest) {
+function videoChoice(offer, formats, isBest, subtitles) {
   const used = formatsOf(offer, formats);
   const frame = scaledTo(
     offer.height,
@@ -69,6 +114,7 @@ function videoChoice(offer, formats, isBest) {
     sizeOf(offer),
     side && `${side}p`,
     isBest && text('choice.best'),
+    subtitles && text('spoken.subtitled'),
     !offer.audio && text('offer.noAudio'),
     offer.plays === 'newer players' && text('offer.newerPlayers'),
     offer.plays === 'some players' && text('offer.somePlayers'),

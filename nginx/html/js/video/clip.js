@@ -1,6 +1,6 @@
-import { byId, find, findAll, setText } from '../dom.js';
+import { byId, find, findAll, make, setText } from '../dom.js';
 import { formatDuration } from '../format.js';
-import { text } from '../texts.js';
+import { joined, text } from '../texts.js';
 
 /** Parses `90`, `1:30` or `0:01:30.5`, also in full-width characters, into seconds; NaN for anything else. */
 function secondsOf(/** @type {string} */ typed) {
@@ -15,6 +15,7 @@ export class Clip {
   #form = byId('clip-form', HTMLFormElement);
   #start = find(this.#form, '[name="start"]', HTMLInputElement);
   #end = find(this.#form, '[name="end"]', HTMLInputElement);
+  #chapter = find(this.#form, '[name="chapter"]', HTMLSelectElement);
   #note = byId('clip-note');
   #suggestion = byId('clip-suggestion');
   #whole = byId('clip-whole');
@@ -31,7 +32,11 @@ export class Clip {
       event.preventDefault();
       this.#apply();
     });
-    this.#form.addEventListener('input', () => this.#say('clip.help'));
+    this.#form.addEventListener('input', ({ target }) => {
+      this.#say('clip.help');
+      if (target === this.#chapter) this.#fillIn();
+      else this.#showChapter();
+    });
     this.#whole.addEventListener('click', () => {
       // Use the page's own clip unless the whole video is requested.
       const end = this.#info?.duration ?? undefined;
@@ -63,7 +68,7 @@ export class Clip {
     // A server without clip support doesn't mention clips.
     this.#box.hidden = duration === null || info.clip === undefined;
     this.#start.value = clip ? formatDuration(clip.start) : '';
-    this.#end.value = clip?.end && clip.end !== duration ? formatDuration(clip.end) : '';
+    this.#end.value = clip ? this.#endOf(clip) : '';
     this.#end.placeholder = duration === null ? '' : formatDuration(duration);
     this.#whole.hidden = clip === null;
     this.#suggestion.hidden = clip !== null || suggestedStart === null;
@@ -72,11 +77,42 @@ export class Clip {
         time: formatDuration(suggestedStart),
       });
     }
+    this.#listChapters(info.chapters ?? []);
     if (clip !== null || !this.#suggestion.hidden) this.#box.open = true;
     this.#say('clip.help');
     const part = clip ? `${formatDuration(clip.start)}–${formatDuration(clip.end ?? duration ?? 0)}` : '';
     setText(byId('clip-part'), part);
     return part;
+  }
+
+  #listChapters(/** @type {import('./look-up.js').Chapter[]} */ chapters) {
+    const options = chapters.map(({ title, start }, index) =>
+      make('option', { value: String(index) }, joined([formatDuration(start), title])),
+    );
+    this.#chapter.replaceChildren(make('option', { value: '' }, text('spoken.none')), ...options);
+    find(this.#form, '.clip-chapter').hidden = chapters.length < 2;
+    this.#showChapter();
+  }
+
+  /** Fills in the times of the chosen chapter. */
+  #fillIn() {
+    const chapter = this.#info?.chapters?.[Number(this.#chapter.value || -1)];
+    this.#start.value = chapter ? formatDuration(chapter.start) : '';
+    this.#end.value = chapter ? this.#endOf(chapter) : '';
+  }
+
+  /** The field is empty for the end of the video. */
+  #endOf(/** @type {{ end: number | null }} */ { end }) {
+    return end === null || end === this.#info?.duration ? '' : formatDuration(end);
+  }
+
+  /** Names the chapter whose times are filled in. */
+  #showChapter() {
+    const index = this.#info?.chapters?.findIndex(
+      (chapter) =>
+        formatDuration(chapter.start) === this.#start.value && this.#endOf(chapter) === this.#end.value,
+    );
+    this.#chapter.value = index === undefined || index === -1 ? '' : String(index);
   }
 
   #apply() {

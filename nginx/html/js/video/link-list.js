@@ -4,6 +4,7 @@ import { isAbort, problemOf, userMessage } from '../problem.js';
 import { joined, text } from '../texts.js';
 import { choicesOf } from './choices.js';
 import { shown, reasonFor } from './download-state.js';
+import { chosenIn, LanguageFields, nameOf } from './languages.js';
 import { Row } from './row.js';
 import { chooseFolder } from './save-targets.js';
 
@@ -29,6 +30,7 @@ export class LinkList {
   #heading = byId('links-heading');
   #list = byId('links-list');
   #kinds = findAll(byId('links-kind'), 'button');
+  #languages = new LanguageFields(byId('links-languages'), () => this.#draw());
   #all = byId('links-all');
   #startAll = byId('all-start');
   #progress = find(this.#all, '.all-progress');
@@ -110,7 +112,13 @@ export class LinkList {
     this.#kind = kind;
     for (const button of this.#kinds) button.ariaPressed = String(button.getAttribute('value') === kind);
     history.replaceState({ ...history.state, kind }, '');
+    this.#showLanguages();
     this.#draw();
+  }
+
+  #showLanguages() {
+    const infos = this.#entries.flatMap(({ info }) => info ?? []);
+    this.#languages.show(infos, this.#kind === 'sound');
   }
 
   /** @returns what is on the page; undefined if that failed */
@@ -136,6 +144,7 @@ export class LinkList {
       const options = { signal: this.#abort.signal, isClick, onWait };
       const info = await this.#lookUps.find(entry.link.url, entry.link.part ?? {}, options);
       entry.info = info;
+      this.#showLanguages();
       entry.row.name(info.title);
       entry.row.picture(info.thumbnail);
       return info;
@@ -273,10 +282,14 @@ export class LinkList {
     }
     if (entry.isWanted) return { tone: 'wait', icon: 'clock', state: text('row.next') };
     const duration = info?.duration ?? link.duration;
+    const spoken = info && chosenIn(info, 'audioLanguages');
+    const hasSubtitles = info && this.#kind === 'video' && chosenIn(info, 'subtitles');
     const facts = [
       hostOf(link.url),
       duration != null && formatDuration(Math.round(duration)),
       info && this.#wanted(info)?.extension.toUpperCase(),
+      spoken && nameOf(spoken),
+      hasSubtitles && text('spoken.subtitled'),
     ];
     const act = { icon: 'down', label: text('choice.download'), isMain: true };
     if (info && this.#wanted(info) === undefined)

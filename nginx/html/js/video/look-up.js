@@ -21,6 +21,8 @@ import { Stored } from '../stored.js';
 /**
  * @typedef {{ id: string, width?: number, height?: number, videoCodec?: string, audioCodec?: string }} Format
  * @typedef {{ href: string, container: string, codec: string | null, estimatedBytes: number | null, exactBytes: number | null }} OriginalAudio
+ * @typedef {{ language: string, label: string, isOriginal?: boolean, isDescription?: boolean, isAutomatic?: boolean }} Language of the sound, or of subtitles
+ * @typedef {{ title: string, start: number, end: number | null }} Chapter
  * @typedef {{ index: number, title: string | null, duration?: number | null, thumbnail?: string | null }} Item
  */
 /**
@@ -39,6 +41,9 @@ import { Stored } from '../stored.js';
  * @property {Format[]} formats
  * @property {Offer[]} downloads
  * @property {OriginalAudio | null} [originalAudio]
+ * @property {Language[]} [audioLanguages]
+ * @property {Language[]} [subtitles]
+ * @property {Chapter[]} [chapters]
  */
 
 /** By query, the latest last. @type {Stored<[string, Info][]>} */

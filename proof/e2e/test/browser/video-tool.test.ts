@@ -309,6 +309,93 @@ describe('the downloads', () => {
   });
 });
 
+it('a language, subtitles and a chapter can be chosen where there are several, and the choice is kept', async () => {
+  const audioLanguages = [
+    { language: 'en', label: 'English', isOriginal: true, isDescription: false },
+    { language: 'de', label: 'German', isOriginal: false, isDescription: false },
+    { language: 'en-desc', label: 'English (audio description)', isOriginal: false, isDescription: true },
+  ];
+  const more = {
+    audioLanguages,
+    subtitles: [
+      { language: 'pt-BR', label: 'Portuguese', isAutomatic: false },
+      { language: 'en', label: 'EN', isAutomatic: true },
+    ],
+    chapters: [
+      { title: 'Overture', start: 0, end: 4 },
+      { title: 'Finale', start: 4, end: 12 },
+    ],
+    clip: null,
+  };
+  const video = {
+    target: 'mp4-720',
+    video: 'copy',
+    audio: 'copy',
+    height: 720,
+    exactBytes: 9,
+    estimatedBytes: 9,
+  };
+  const sound = { target: 'mp3', audio: 'copy', exactBytes: 8, estimatedBytes: 8 };
+  const downloads = [
+    { ...video, formatIds: [], href: 'api/stream/video?url=x' },
+    { ...sound, formatIds: [], href: 'api/stream?url=x' },
+  ];
+  let answer = infoWith(downloads, [], more);
+  await using server = await startPageServer({
+    'api/health': healthy,
+    'api/info': (req, res) => answer(req, res),
+    'api/stream': (_req, res) => res.end('MP3'),
+    'api/stream/video': (_req, res) => res.end('MP4'),
+  });
+  await using reader = await visit(browser, '/', { url: server.url });
+  const { page, faults } = reader;
+  const language = page.getByRole('combobox', { name: 'Spoken language' });
+  const subtitles = page.getByRole('combobox', { name: 'Subtitles' });
+  const options = (select: typeof language) => select.locator('option').allTextContents();
+  await lookUp(page, 'https://example.com/film');
+  await choice(page, 'video').waitFor();
+  expect(await options(language)).toEqual(['English (original)', 'German', 'English (described)']);
+  expect(await options(subtitles)).toEqual(['None', 'Brazilian Portuguese', 'English (automatic)']);
+  expect(await names(page)).toEqual(['Video', 'Sound only']);
+  await language.selectOption('German');
+  await subtitles.selectOption('Brazilian Portuguese');
+  expect(await names(page)).toEqual(['Video, German', 'Sound only, German', 'Subtitles as text']);
+  expect(await about(page, 'video')).toBe('about 9 bytes · 720p · with subtitles');
+
+  for (const [id, path, query] of [
+    ['video', '/api/stream/video', 'url=x&lang=de&subtitles=pt-BR'],
+    ['sound', '/api/stream', 'url=x&lang=de'],
+    ['text', '/api/stream', 'url=x&fmt=srt&subtitles=pt-BR'],
+  ] as const) {
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname === path);
+    await choice(page, id).locator('.choice-act').click();
+    expect(new URL((await asked).url()).search).toBe(`?${query}`);
+  }
+
+  await page.getByText('Save only a part').click();
+  await page.getByRole('combobox', { name: 'Chapter' }).selectOption({ label: '0:04\u00a0· Finale' });
+  const asked = page.waitForRequest('**/api/info?*');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  expect(new URL((await asked).url()).searchParams.get('start')).toBe('4');
+
+  // Another page, which lacks them: nothing to choose. The next one that has them: chosen already.
+  answer = infoWith(downloads, [], { title: 'Another' });
+  await lookUp(page, 'https://example.com/other');
+  await page.getByRole('heading', { name: 'Another' }).waitFor();
+  expect(await names(page)).toEqual(['Video', 'Sound only']);
+  expect(await language.isVisible()).toBe(false);
+  expect(await subtitles.isVisible()).toBe(false);
+  await page.reload();
+  const others = downloads.map((each) => ({ ...each, href: `${each.href}&n=3` }));
+  answer = infoWith(others, [], { ...more, title: 'The third' });
+  await lookUp(page, 'https://example.com/third');
+  await page.getByRole('heading', { name: 'The third' }).waitFor();
+  expect(await names(page)).toEqual(['Video, German', 'Sound only, German', 'Subtitles as text']);
+  await language.selectOption('English (original)');
+  expect(await names(page)).toEqual(['Video', 'Sound only', 'Subtitles as text']);
+  expect(faults).toEqual([]);
+});
+
 it('recent lookups stay in this browser and can be erased', async () => {
   await using reader = await visit(browser);
   const { page } = reader;

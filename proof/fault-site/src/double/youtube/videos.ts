@@ -108,6 +108,7 @@ const videos = {
   dubhls: { ...usual, tracks: dubbed, itags: [] },
   mixes: { ...usual, tracks: mixes, hlsHeights: [] },
   chapters: inChapters,
+  spoken: { ...inChapters, tracks: dubbed, hasCaptions: true },
   captions: { ...usual, hasCaptions: true },
   capfile: { ...usual, hlsHeights: [], hasCaptions: true },
   chapfile: { ...inChapters, hlsHeights: [] },
