@@ -13,7 +13,11 @@ const response = z.looseObject({
   description: z.string(),
   headers: z.record(z.string(), z.unknown()).default({}),
   content: z
-    .record(z.string(), z.looseObject({ schema: z.looseObject({}), examples: z.looseObject({}).default({}) }))
+    // A text has no schema.
+    .record(
+      z.string(),
+      z.looseObject({ schema: z.looseObject({}).optional(), examples: z.looseObject({}).default({}) }),
+    )
     .default({}),
 });
 const operation = z.looseObject({
