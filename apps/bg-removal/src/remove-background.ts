@@ -4,13 +4,15 @@ import type { FairTurns } from './fair-turns.js';
 import type { ImageLimits } from './images/image-limits.js';
 import { imageTypeOf } from './images/image-type.js';
 import { formats, type ImageOutput, type Output, type Rectangle } from './images/output.js';
-import type { PixelPool } from './pixels/pixel-pool.js';
+import { LargeImageError, type PixelPool } from './pixels/pixel-pool.js';
 import type { GivenTuning, Mask, Rejection, View } from './pixels/task.js';
 
 export interface RemoveBackgroundDependencies {
   readonly engine: Pick<MattingEngine, 'assertReady' | 'inputSize' | 'run'>;
   readonly pixels: Pick<PixelPool, 'run'>;
   readonly turns: FairTurns;
+  /** For large images, which need a turn here first. Fewer than processes, so that other images never wait for them alone. */
+  readonly largeTurns: FairTurns;
   readonly limits: ImageLimits;
   /** Whether the network sees a small subject a second time, larger. */
   readonly refineSmallSubjects: boolean;
@@ -49,18 +51,28 @@ export async function removeBackground(
   dependencies: RemoveBackgroundDependencies,
   request: RemoveBackgroundRequest,
 ): Promise<CutOutImage> {
+  const { turns, largeTurns } = dependencies;
   const { client, file, signal, onStage } = request;
   imageTypeOf(file);
-  const arrivedAt = performance.now();
-  return dependencies.turns.run(client, signal, () => {
-    onStage('queue', performance.now() - arrivedAt);
-    return work(dependencies, request);
-  });
+  const inTurn = (mayBeLarge: boolean): Promise<CutOutImage> => {
+    const arrivedAt = performance.now();
+    return turns.run(client, signal, () => {
+      onStage('queue', performance.now() - arrivedAt);
+      return work(dependencies, request, mayBeLarge);
+    });
+  };
+  try {
+    return await inTurn(false);
+  } catch (error) {
+    if (!(error instanceof LargeImageError)) throw error;
+    return largeTurns.run(client, signal, () => inTurn(true));
+  }
 }
 
 async function work(
   { engine, pixels, limits, refineSmallSubjects }: RemoveBackgroundDependencies,
   { file, tuning, output, signal, onStage }: RemoveBackgroundRequest,
+  mayBeLarge: boolean,
 ): Promise<CutOutImage> {
   const { inputSize } = engine;
   const reportStages = (stages: Readonly<Record<string, number>>): void => {
@@ -75,7 +87,7 @@ async function work(
     return mask;
   };
   const task = { file, limits, inputSize, tuning, output, refineSmallSubjects };
-  const result = await pixels.run(task, maskOf, signal);
+  const result = await pixels.run(task, maskOf, signal, mayBeLarge);
   if (result.kind === 'rejected') throw rejectionError(result.rejection, limits, output);
   reportStages(result.stages);
   return result;

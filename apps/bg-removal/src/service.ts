@@ -170,6 +170,7 @@ function imageHandlers(context: AppContext) {
       pixels,
       // Each image keeps its pixel process until it is done. More turns than processes would let a greedy client's images block others.
       turns: new FairTurns({ capacity: pixelProcesses, maxHeld: slots }),
+      largeTurns: new FairTurns({ capacity: Math.max(1, pixelProcesses - 1), maxHeld: slots }),
       guard,
       limits: imageLimits(config.IMAGE_MAX_PIXELS),
       refineSmallSubjects: config.REFINE_SMALL_SUBJECTS === 'auto',

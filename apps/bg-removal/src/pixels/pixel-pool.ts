@@ -65,6 +65,14 @@ export class PixelProcessError extends DomainError {
   }
 }
 
+/** The image takes so much memory, and therefore time, that it must not take the last free process. */
+export class LargeImageError extends Error {
+  override readonly name = 'LargeImageError';
+}
+
+/** More than a photograph of 12 megapixels takes in any format. */
+const largeImageBytes = 700 * 1024 ** 2;
+
 /** An image took much more memory than its header lets expect. */
 class MemoryExcessError extends DomainError {
   override readonly name = 'MemoryExcessError';
@@ -150,6 +158,7 @@ export class PixelPool implements AsyncDisposable {
    * Waits for memory, decodes an image, gets the masks for the network's views from `maskOf` (two for a small
    * subject), and makes the cut-out.
    * @throws DomainError `overloaded`, `engine_unavailable`, `timeout`, `image_too_large`, `internal_error`
+   * @throws LargeImageError unless `mayBeLarge`, before anything is decoded
    * @throws the errors of `maskOf`
    * @throws the signal's reason; the task is then removed from the queue, or its process is
    *   stopped
@@ -158,6 +167,7 @@ export class PixelPool implements AsyncDisposable {
     task: PixelTask,
     maskOf: (view: View) => Promise<Mask>,
     signal: AbortSignal,
+    mayBeLarge = true,
   ): Promise<PixelResult> {
     let stepFailure: unknown;
     let giveBack = (): void => undefined;
@@ -166,6 +176,7 @@ export class PixelPool implements AsyncDisposable {
       const step = stepSchema.parse(raw);
       if ('rgb' in step) return maskOf(step);
       if ('usedBytes' in step) throw new MemoryExcessError(step.limitBytes);
+      if (step.neededBytes > largeImageBytes && !mayBeLarge) throw new LargeImageError();
       const missing = Math.max(0, step.neededBytes - this.#processBytes);
       giveBack = await this.#budget.take(missing, AbortSignal.any([signal, left.signal]));
       return memoryGranted;

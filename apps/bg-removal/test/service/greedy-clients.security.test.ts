@@ -205,3 +205,23 @@ describe('with a short queue', () => {
     }
   });
 });
+
+describe('while clients send images of 49 megapixels', () => {
+  withService({ IMAGE_QUEUE_MAX: '11', PIXEL_PROCESSES: '2', IMAGE_MAX_PIXELS: '50000000' });
+
+  test('one process stays free for the ordinary image of another client', async () => {
+    const large = await sharp(file).resize(7000, 7000, { kernel: 'nearest', fit: 'fill' }).png().toBuffer();
+    const done: string[] = [];
+    const send = async (name: string, image: Buffer, address: string) => {
+      const { status } = await postImage(running, image, from(address));
+      done.push(name);
+      return status;
+    };
+    const clients = [1, 2, 3].map((each) => `203.0.113.${each}`);
+    const greedy = clients.map((address) => send(address, large, address));
+    await healthUntil(running, ({ body }) => Number(body.checks['pixels']?.['active']) > 0);
+    expect(await send('ordinary', file, '198.51.100.7')).toBe(200);
+    expect(done).toEqual(['ordinary']);
+    expect(await Promise.all(greedy)).toEqual(clients.map(() => 200));
+  });
+});
