@@ -30,28 +30,27 @@ def engage():
     """Marks the formats of every DASH manifest that yt-dlp parses from now on."""
     from yt_dlp.extractor.common import InfoExtractor
     # Before 2024, one function does everything.
-    for name, mark in (('_parse_mpd_periods', _mark_periods), ('_parse_mpd_formats_and_subtitles', _mark_result)):
-        if hasattr(InfoExtractor, name):
-            setattr(InfoExtractor, name, _marking(getattr(InfoExtractor, name), mark))
-            return
+    name = next(name for name in ('_parse_mpd_periods', '_parse_mpd_formats_and_subtitles') if hasattr(InfoExtractor, name))
+    parse = getattr(InfoExtractor, name)
 
-
-def _marking(parse, mark):
     @functools.wraps(parse)
     def parse_and_mark(self, mpd_doc, mpd_id=None, *args, **kwargs):
-        manifest = _Manifest(
-            prefix=f'{mpd_id}-' if mpd_id else '',
-            is_split=len(_named(mpd_doc, 'Period')) > 1,
-            preferences=preferences(mpd_doc),
-            descriptions=_descriptions(mpd_doc),
-        )
+        mark = functools.partial(_mark, f'{mpd_id}-' if mpd_id else '', len(_named(mpd_doc, 'Period')) > 1,
+                                 preferences(mpd_doc), _descriptions(mpd_doc))
         _complete(mpd_doc)
-        return mark(parse(self, mpd_doc, mpd_id, *args, **kwargs), manifest)
+        found = parse(self, mpd_doc, mpd_id, *args, **kwargs)
+        if isinstance(found, tuple):
+            mark(found[0])
+            return found
+        return _marked_periods(found, mark)
 
-    return parse_and_mark
+    setattr(InfoExtractor, name, parse_and_mark)
 
 
-_Manifest = collections.namedtuple('_Manifest', ('prefix', 'is_split', 'preferences', 'descriptions'))
+def _marked_periods(periods, mark):
+    for period in periods:
+        mark(period['formats'])
+        yield period
 
 
 def _named(element, name):
@@ -123,18 +122,7 @@ def _complete(mpd_doc):
             element.attrib.setdefault('media', '')
 
 
-def _mark_periods(periods, manifest):
-    for period in periods:
-        _mark(period['formats'], manifest)
-        yield period
-
-
-def _mark_result(result, manifest):
-    _mark(result[0], manifest)
-    return result
-
-
-def _mark(formats, manifest):
+def _mark(prefix, is_split, preferences_by_id, descriptions, formats):
     for fmt in formats:
         if not fmt.get('manifest_url'):
             continue
@@ -142,8 +130,8 @@ def _mark(formats, manifest):
         if fmt.get('vcodec') is None and str(fmt.get('format_note')).startswith('DASH audio'):
             fmt['vcodec'] = 'none'
         kind = 'audio' if fmt.get('vcodec') == 'none' else 'video'
-        representation = str(fmt.get('format_id') or '')[len(manifest.prefix):]
-        fmt[KEY] = Track(kind, representation, manifest.is_split)
-        if representation in manifest.preferences:
-            fmt.setdefault('language_preference', manifest.preferences[representation])
-        fmt[languages.DESCRIBES] = representation in manifest.descriptions
+        representation = str(fmt.get('format_id') or '')[len(prefix):]
+        fmt[KEY] = Track(kind, representation, is_split)
+        if representation in preferences_by_id:
+            fmt.setdefault('language_preference', preferences_by_id[representation])
+        fmt[languages.DESCRIBES] = representation in descriptions

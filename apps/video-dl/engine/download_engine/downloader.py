@@ -22,9 +22,6 @@ _ENTRIES_TRIED = 5
 class PlaylistError(ExtractorError):
     """The URL leads to a playlist or a channel, not to one video."""
 
-    def __init__(self, title):
-        super().__init__(f'This is a playlist: {title}', expected=True)
-
 
 class NoSuchItemError(ExtractorError):
     """The job requests a video with a higher number than the page has."""
@@ -171,7 +168,7 @@ class Downloader(yt_dlp.YoutubeDL):
             return super().process_ie_result(ie_result, download, extra_info)
         entries = ie_result.get('entries')
         if not _is_one_page(ie_result, entries):
-            raise PlaylistError(ie_result.get('title') or ie_result.get('id') or 'untitled')
+            raise PlaylistError('This is a playlist', expected=True)
         inherited = {key: ie_result[key] for key in (
             'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
             if ie_result.get(key)}
@@ -235,14 +232,10 @@ def _is_one_page(playlist, entries):
     if playlist['_type'] == 'multi_video' or not isinstance(entries, (list, tuple)) or not entries:
         return False
     if any(entry.get('_type', 'video') != 'video' for entry in entries):
-        return playlist.get('extractor_key') == 'Generic' and 'webpage_url' in playlist and _is_embed(playlist)
+        # A feed's entries are separate pages, and its id is its URL. The embeds of a web page have the page's short id.
+        return (playlist.get('extractor_key') == 'Generic'
+                and playlist.get('webpage_url', playlist.get('id')) != playlist.get('id'))
     return True
-
-
-def _is_embed(playlist):
-    # A feed's entries are separate pages, and its id is its URL. The embeds of a web page
-    # have the page's short id.
-    return playlist.get('id') != playlist.get('webpage_url')
 
 
 class _StrictCookiePolicy(http.cookiejar.DefaultCookiePolicy):

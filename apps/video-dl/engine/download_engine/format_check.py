@@ -12,14 +12,13 @@ _KEY_TAGS = ('#EXT-X-KEY:', '#EXT-X-SESSION-KEY:')
 def works(ydl, fmt):
     """Whether the first bytes of the format arrive and it has no DRM."""
     try:
-        return check(ydl, fmt)
+        return _works(ydl, fmt)
     except (YoutubeDLError, OSError, ValueError) as error:
         ydl.check_error = error
         return False
 
 
-def check(ydl, fmt):
-    """Like `works`, but raises the error of the site's response."""
+def _works(ydl, fmt):
     if not str(fmt.get('protocol') or '').startswith('m3u8'):
         return _first_bytes(ydl, fmt, fmt['url'])
     text, base = fmt.get('hls_media_playlist_data'), fmt['url']

@@ -112,9 +112,8 @@ def _extract(job, log, extractor_arguments):
     try:
         return limits.within_memory(lambda: _described(ydl, job, log))
     finally:
-        close = getattr(ydl, 'close', None)
-        if close:
-            close()
+        # Old versions have nothing to close.
+        getattr(ydl, 'close', lambda: None)()
 
 
 def _described(ydl, job, log):

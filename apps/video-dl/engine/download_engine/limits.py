@@ -1,7 +1,4 @@
-"""Limits for one page: memory, requests, bytes, and the size of its result.
-
-The parent checks the result again (src/extract/engine-messages.ts has the same values).
-"""
+"""Limits for one page: memory, requests, bytes, and the size of its result."""
 
 import gc
 import subprocess
@@ -42,27 +39,23 @@ _MIN_BYTES = 192 * 1024 * 1024
 
 
 class LimitError(BaseException):
-    """A page exceeds a limit. Not an Exception, so that no extractor ignores it."""
+    """A page exceeds a limit. Not an Exception, so that no extractor ignores it. The parent describes each class."""
 
 
 class PageTooLargeError(LimitError):
-    def __init__(self):
-        super().__init__(f'the page and the pages it links to have more than {PAGE_BYTES} bytes')
+    """The page and those it links to have too many bytes."""
 
 
 class TooManyRequestsError(LimitError):
-    def __init__(self):
-        super().__init__(f'the page causes more than {REQUESTS} requests')
+    """The page causes too many requests."""
 
 
 class ResultTooLargeError(LimitError):
-    def __init__(self):
-        super().__init__('the page lists too many media')
+    """The page lists too many media."""
 
 
 class OutOfMemoryError(LimitError):
-    def __init__(self):
-        super().__init__('the page exceeds the memory limit')
+    """The page exceeds the memory limit."""
 
 
 class Budget:

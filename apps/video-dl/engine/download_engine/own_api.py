@@ -13,8 +13,7 @@ _PARAMETERS = ('url', 'image_url')
 
 
 class OwnApiError(limits.LimitError):
-    def __init__(self):
-        super().__init__('the page leads to an API like the one of this service')
+    """The page leads to an API like the one of this service."""
 
 
 def check(url):

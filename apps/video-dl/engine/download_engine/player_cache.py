@@ -10,17 +10,12 @@ import re
 
 from yt_dlp.cache import Cache
 
-# A preprocessed player has about 3 MB. Two are in use while YouTube switches versions.
-_MAX_PLAYERS = 4
-_MAX_BYTES = 32 * 1024 * 1024
-
 _PLAYER_KEY = re.compile(r'player:https://(?:www|m|music)\.youtube\.com/s/player/[\w./-]{1,200}')
-_SMALL_SECTIONS = {'youtube-sts', 'youtube-sigfuncs'}
-_MAX_SMALL = 64
-_SMALL_CHARACTERS = 10_000
-
-_players = collections.OrderedDict()
-_small = collections.OrderedDict()
+_Store = collections.namedtuple('_Store', ('kept', 'max_entries', 'max_characters'))
+# A preprocessed player has about 3 MB. Two are in use while YouTube switches versions.
+_players = _Store(collections.OrderedDict(), 4, 8 * 1024 * 1024)
+_small = _Store(collections.OrderedDict(), 64, 10_000)
+_none = _Store({}, 0, -1)
 
 
 class PlayerCache(Cache):
@@ -31,17 +26,16 @@ class PlayerCache(Cache):
         return True
 
     def store(self, section, key, data, dtype='json'):
-        store, max_entries = _store_of(section, key)
-        if store is None or not _is_small_enough(section, data):
+        kept, max_entries, max_characters = _store_of(section, key)
+        if len(data if isinstance(data, str) else repr(data)) > max_characters:
             return
-        store[section, key] = data
-        store.move_to_end((section, key))
-        while len(store) > max_entries:
-            store.popitem(last=False)
+        kept[section, key] = data
+        kept.move_to_end((section, key))
+        while len(kept) > max_entries:
+            kept.popitem(last=False)
 
     def load(self, section, key, dtype='json', default=None, **_):
-        store, _max_entries = _store_of(section, key)
-        return default if store is None else store.get((section, key), default)
+        return _store_of(section, key).kept.get((section, key), default)
 
     def remove(self):
         """Does nothing: the stores exist only in memory."""
@@ -49,14 +43,8 @@ class PlayerCache(Cache):
 
 def _store_of(section, key):
     if section == 'challenge-solver' and _PLAYER_KEY.fullmatch(key):
-        return _players, _MAX_PLAYERS
-    return (_small, _MAX_SMALL) if section in _SMALL_SECTIONS else (None, 0)
-
-
-def _is_small_enough(section, data):
-    if section != 'challenge-solver':
-        return len(repr(data)) <= _SMALL_CHARACTERS
-    return isinstance(data, str) and len(data) <= _MAX_BYTES // _MAX_PLAYERS
+        return _players
+    return _small if section in ('youtube-sts', 'youtube-sigfuncs') else _none
 
 
 def engage():
@@ -64,19 +52,11 @@ def engage():
     try:
         from yt_dlp.extractor.youtube import YoutubeIE
         from yt_dlp.extractor.youtube.jsc._builtin.ejs import EJSBaseJCP
-        load, store = YoutubeIE._load_player_data_from_cache, YoutubeIE._store_player_data_to_cache
+        functions = ('_load_player_data_from_cache', '_store_player_data_to_cache')
+        originals = [getattr(YoutubeIE, name) for name in functions]
     except (ImportError, AttributeError):
         # Before 2025.11, yt-dlp parses the player itself and caches nothing.
         return
     EJSBaseJCP._ENABLE_PREPROCESSED_PLAYER_CACHE = True
-
-    @functools.wraps(load)
-    def load_cached(self, name, player_url, *keys, **_):
-        return load(self, name, player_url, *keys, use_disk_cache=True)
-
-    @functools.wraps(store)
-    def store_cached(self, data, name, player_url, *keys, **_):
-        return store(self, data, name, player_url, *keys, use_disk_cache=True)
-
-    YoutubeIE._load_player_data_from_cache = load_cached
-    YoutubeIE._store_player_data_to_cache = store_cached
+    for name, original in zip(functions, originals):
+        setattr(YoutubeIE, name, functools.partialmethod(original, use_disk_cache=True))

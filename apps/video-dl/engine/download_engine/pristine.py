@@ -8,17 +8,13 @@ import copy
 import sys
 
 _PREFIX = 'yt_dlp.extractor.'
-_PLAIN = (type(None), bool, int, float, str, bytes)
 _CONTAINERS = (dict, list, set)
+_DATA = (type(None), bool, int, float, str, bytes, *_CONTAINERS)
 # Large, and never used as state.
 _EXEMPT = {'_TEST', '_TESTS', '_WEBPAGE_TESTS'}
 
-# Per owner (a module or class): its values by name, as (value, copy of a container or None).
+# Per owner (a module or class): its namespace, and the same with copies of the containers.
 _remembered = {}
-# Per owner, in the order of `_remembered`: its namespace, and the same with copies of the containers. Comparing the
-# two lists detects any change.
-_namespaces = []
-_snapshots = []
 _modules = set()
 _modules_seen = 0
 
@@ -33,45 +29,36 @@ def remember():
         module = sys.modules[name]
         _modules.add(name)
         for owner in (module, *_classes(module)):
-            if owner in _remembered:
-                continue
-            saved = _remembered[owner] = {key: _saved(value) for key, value in _data(owner)}
-            _namespaces.append(vars(owner))
-            _snapshots.append(_snapshot(owner, saved))
+            _remembered.setdefault(owner, _snapshot(owner))
 
 
 def restore():
     """Reverts every change and records the state of new modules."""
-    if not _are_equal(_namespaces, _snapshots):
-        for number, (owner, saved) in enumerate(_remembered.items()):
-            if not _are_equal(_namespaces[number], _snapshots[number]):
-                _put_back(owner, saved)
-                _snapshots[number] = _snapshot(owner, saved)
+    for owner, (namespace, copies) in _remembered.items():
+        if not _is_equal(vars(owner), copies):
+            _put_back(owner, namespace, copies)
+            _remembered[owner] = _snapshot(owner)
     remember()
 
 
-def _are_equal(namespaces, snapshots):
+def _is_equal(namespace, copies):
     try:
-        return namespaces == snapshots
+        return namespace == copies
     except Exception:
         # A value that can't be compared may have changed.
         return False
 
 
-def _put_back(owner, saved):
-    for key, _ in _data(owner):
-        if key not in saved:
+def _put_back(owner, namespace, copies):
+    for key in _data(vars(owner)):
+        if key not in namespace:
             delattr(owner, key)
-    for key, (value, content) in saved.items():
-        if content is not None and value != content:
-            _refill(value, content)
+    for key, value in _data(namespace).items():
+        if type(value) in _CONTAINERS and value != copies[key]:
+            value.clear()
+            (value.extend if isinstance(value, list) else value.update)(copies[key])
         if vars(owner).get(key, _remembered) is not value:
             setattr(owner, key, value)
-
-
-def _snapshot(owner, saved):
-    copies = {key: content for key, (_, content) in saved.items() if content is not None}
-    return {**vars(owner), **copies}
 
 
 def _classes(module):
@@ -79,25 +66,20 @@ def _classes(module):
             if isinstance(value, type) and value.__module__ == module.__name__]
 
 
-def _data(owner):
-    return [(key, value) for key, value in vars(owner).items()
-            if not key.startswith('__') and key not in _EXEMPT and type(value) in (*_PLAIN, *_CONTAINERS)]
+def _snapshot(owner):
+    namespace = dict(vars(owner))
+    copies = {key: _copy(value) for key, value in _data(namespace).items() if type(value) in _CONTAINERS}
+    return namespace, {**namespace, **copies}
 
 
-def _saved(value):
-    if type(value) not in _CONTAINERS:
-        return value, None
+def _data(namespace):
+    return {key: value for key, value in namespace.items()
+            if not key.startswith('__') and key not in _EXEMPT and type(value) in _DATA}
+
+
+def _copy(value):
     try:
-        return value, copy.deepcopy(value)
+        return copy.deepcopy(value)
     except (TypeError, RecursionError):
         # Contains something that can't be copied, such as a lock, so copy only the top level.
-        return value, copy.copy(value)
-
-
-def _refill(value, content):
-    fresh = copy.deepcopy(content)
-    value.clear()
-    if isinstance(value, list):
-        value.extend(fresh)
-    else:
-        value.update(fresh)
+        return copy.copy(value)
