@@ -11,12 +11,9 @@ import { copiedAudioFormat } from '../deliver/audio-output.js';
 import type { StreamingService } from '../deliver/service.js';
 import type { Prospect } from '../deliver/ways.js';
 import type { infoSchema } from './info-schema.js';
-import { chapterError, clipError, endsAfterStart, isOneClip, pageParameters } from './page-parameters.js';
+import { pageParameters, withOneClip } from './page-parameters.js';
 
-export const infoQuery = z
-  .strictObject({ ...pageParameters })
-  .refine(endsAfterStart, clipError)
-  .refine(isOneClip, chapterError);
+export const infoQuery = withOneClip(z.strictObject(pageParameters));
 
 type Info = z.output<typeof infoSchema>;
 type Download = Info['downloads'][number];
@@ -61,65 +58,42 @@ function describeClip(extraction: Extraction, clipRequest: ClipRequest): Info['c
 }
 
 function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downloads' | 'originalAudio'> {
+  const { durationSeconds } = extraction;
   return {
-    id: extraction.id,
-    title: extraction.title,
-    thumbnail: extraction.thumbnail,
-    duration: extraction.durationSeconds,
-    durationSource: extraction.durationSource,
+    ...pick(extraction, 'id', 'title', 'thumbnail', 'durationSource', 'uploader', 'webpageUrl', 'extractor'),
+    ...pick(extraction, 'uploadDate', 'description', 'playlistIndex', 'playlistCount'),
+    duration: durationSeconds,
     suggestedStart: extraction.suggestedStartSeconds,
-    uploader: extraction.uploader,
-    webpageUrl: extraction.webpageUrl,
-    extractor: extraction.extractor,
     // Live pages are rejected before this.
     isLive: false,
-    uploadDate: extraction.uploadDate,
-    description: extraction.description,
-    playlistIndex: extraction.playlistIndex,
-    playlistCount: extraction.playlistCount,
-    items: extraction.items.map(({ title, durationSeconds, thumbnail }, index) => ({
+    items: extraction.items.map((item, index) => ({
+      ...pick(item, 'title', 'thumbnail'),
       index: index + 1,
-      title,
-      duration: durationSeconds,
-      thumbnail,
+      duration: item.durationSeconds,
     })),
     chapters: extraction.chapters.map(({ title, startSeconds, endSeconds }) => ({
       title,
       start: startSeconds,
-      end: endSeconds ?? extraction.durationSeconds,
+      end: endSeconds ?? durationSeconds,
     })),
-    subtitles: extraction.subtitles.map(({ language, label, isAutomatic }) => ({
-      language,
-      label,
-      isAutomatic,
+    subtitles: extraction.subtitles.map((each) => pick(each, 'language', 'label', 'isAutomatic')),
+    formats: extraction.formats.map((format) => ({
+      ...pick(format, 'id', 'ext', 'protocol', 'width', 'height', 'fps', 'videoCodec', 'audioCodec', 'note'),
+      ...pick(format, 'videoBitrateKbps', 'audioBitrateKbps', 'filesizeBytes', 'filesizeIsEstimate'),
+      availableAt: availableAt(format, Date.now()),
     })),
-    formats: extraction.formats.map(describeFormat),
-    audioLanguages: extraction.audioLanguages.map(({ language, isOriginal, isDescription }) => ({
-      language,
-      label: languageName(language),
-      isOriginal,
-      isDescription,
+    audioLanguages: extraction.audioLanguages.map((each) => ({
+      ...pick(each, 'language', 'isOriginal', 'isDescription'),
+      label: languageName(each.language),
     })),
   };
 }
 
-function describeFormat(format: Format): Info['formats'][number] {
-  return {
-    id: format.id,
-    ext: format.ext,
-    protocol: format.protocol,
-    width: format.width,
-    height: format.height,
-    fps: format.fps,
-    videoCodec: format.videoCodec,
-    audioCodec: format.audioCodec,
-    videoBitrateKbps: format.videoBitrateKbps,
-    audioBitrateKbps: format.audioBitrateKbps,
-    filesizeBytes: format.filesizeBytes,
-    filesizeIsEstimate: format.filesizeIsEstimate,
-    note: format.note,
-    availableAt: availableAt(format, Date.now()),
-  };
+function pick<Source extends object, Name extends keyof Source>(
+  source: Source,
+  ...names: readonly Name[]
+): Pick<Source, Name> {
+  return Object.fromEntries(names.map((name) => [name, source[name]])) as Pick<Source, Name>;
 }
 
 interface DownloadsContext extends Omit<InfoContext, 'extraction'> {

@@ -54,28 +54,22 @@ export const pageParameters = {
 };
 
 const timesSchema = z.object({ start: z.number().optional(), end: z.number().optional() });
+const clipSchema = timesSchema.extend({ chapter: z.number().optional() });
 
-const chapterSchema = timesSchema.extend({ chapter: z.number().optional() });
-
-/** For `refine`: a chapter has its own start and end. */
-export function isOneClip({ start, end, chapter }: z.output<typeof chapterSchema>): boolean {
-  return chapter === undefined || (start === undefined && end === undefined);
+/** Rejects an empty clip, and times beside a chapter. Checks even if other fields are invalid, to report all at once. */
+export function withOneClip<Schema extends z.ZodType<z.output<typeof clipSchema>>>(schema: Schema): Schema {
+  return schema
+    .refine(({ start, end }) => start === undefined || end === undefined || end > start, {
+      path: ['end'],
+      error: 'must be after start',
+      when: ({ value }) => timesSchema.safeParse(value).success,
+    })
+    .refine(
+      ({ start, end, chapter }) => chapter === undefined || (start === undefined && end === undefined),
+      {
+        path: ['chapter'],
+        error: 'must not be combined with start or end',
+        when: ({ value }) => clipSchema.safeParse(value).success,
+      },
+    );
 }
-
-export const chapterError = {
-  path: ['chapter'],
-  error: 'must not be combined with start or end',
-  when: ({ value }: { value: unknown }) => chapterSchema.safeParse(value).success,
-};
-
-/** For `refine`: a clip can't be empty. */
-export function endsAfterStart({ start, end }: z.output<typeof timesSchema>): boolean {
-  return start === undefined || end === undefined || end > start;
-}
-
-export const clipError = {
-  path: ['end'],
-  error: 'must be after start',
-  // Check even if other fields are invalid, to report all problems at once.
-  when: ({ value }: { value: unknown }) => timesSchema.safeParse(value).success,
-};

@@ -7,7 +7,7 @@ import type { StreamRequest } from '../deliver/job.js';
 import type { StreamingService } from '../deliver/service.js';
 import { writeSubRip, writeWebVtt } from '../formats/subtitles/webvtt.js';
 import { audioTargets, mp4ShortSides, mp4Targets, type Target } from '../targets.js';
-import { chapterError, clipError, endsAfterStart, isOneClip, pageParameters } from './page-parameters.js';
+import { pageParameters, withOneClip } from './page-parameters.js';
 
 const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
@@ -76,8 +76,8 @@ function isText(fmt: string): fmt is TextFormat {
   return fmt in textFormats;
 }
 
-export const audioQuery = z
-  .strictObject({
+export const audioQuery = withOneClip(
+  z.strictObject({
     ...pageParameters,
     ...saveParameters,
     ...languageParameters,
@@ -87,16 +87,14 @@ export const audioQuery = z
       .describe(
         '`original`: the best audio without re-encoding; `originalAudio` of `/api/info` describes it. `vtt`, `srt`: the subtitles in the language `subtitles`, without the audio.',
       ),
-  })
-  .refine(endsAfterStart, clipError)
-  .refine(isOneClip, chapterError)
-  .refine(({ fmt, subtitles }) => subtitles?.length === (isText(fmt) ? 1 : undefined), {
-    path: ['subtitles'],
-    error: 'must be one language for vtt or srt, and absent for audio',
-  });
+  }),
+).refine(({ fmt, subtitles }) => subtitles?.length === (isText(fmt) ? 1 : undefined), {
+  path: ['subtitles'],
+  error: 'must be one language for vtt or srt, and absent for audio',
+});
 
-export const videoQuery = z
-  .strictObject({
+export const videoQuery = withOneClip(
+  z.strictObject({
     ...pageParameters,
     ...saveParameters,
     ...languageParameters,
@@ -106,9 +104,8 @@ export const videoQuery = z
       .describe(
         `Maximum size: the shorter side has at most ${oneOf.format(Object.values(mp4ShortSides).map(String))} pixels. If the page offers nothing that small, you get its smallest video, scaled down only if it has to be re-encoded. See \`height\` and \`estimatedBytes\` of \`/api/info\`.`,
       ),
-  })
-  .refine(endsAfterStart, clipError)
-  .refine(isOneClip, chapterError);
+  }),
+);
 
 interface StreamContext {
   readonly streaming: StreamingService;
