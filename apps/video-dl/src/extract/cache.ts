@@ -49,19 +49,7 @@ function heapBytes(extraction: Extraction, url: string): number {
 }
 
 /** Query parameters with the expiry of a media URL in Unix seconds. */
-const expiryParameters = new Set([
-  'expire',
-  'expires',
-  'exp',
-  'e',
-  'end',
-  'validuntil',
-  'x-expires',
-  'expiration',
-  'se',
-  'hdnea_exp',
-  'oe',
-]);
+const expiryParameter = /^(?:exp|expires?|expiration|e|end|validuntil|x-expires|se|hdnea_exp|oe)$/;
 
 const year2020Seconds = 1_577_836_800;
 const year2100Seconds = 4_102_444_800;
@@ -91,7 +79,7 @@ function parameterExpiry(name: string, value: string): number[] {
   const token = /(?:^|~)exp=(\d+)/.exec(value)?.[1];
   if (token !== undefined) return unixSeconds(token);
   const lower = name.toLowerCase();
-  if (!expiryParameters.has(lower)) return [];
+  if (!expiryParameter.test(lower)) return [];
   // Azure's `se` is ISO 8601; Facebook's `oe` is hexadecimal.
   if (/^\d{4}-\d\d-\d\dT/.test(value)) return [Date.parse(value)].filter((time) => !Number.isNaN(time));
   return lower === 'oe' && /^[0-9a-f]{8}$/i.test(value)

@@ -9,16 +9,7 @@ interface Cookie {
   readonly secure: boolean;
 }
 
-const attributes = new Set([
-  'domain',
-  'path',
-  'secure',
-  'expires',
-  'version',
-  'max-age',
-  'httponly',
-  'samesite',
-]);
+const attribute = /^(?:domain|path|secure|expires|version|max-age|httponly|samesite)$/;
 
 /** More than any real site sets. We ignore cookie strings longer than this. */
 const maxCharacters = 65_536;
@@ -70,7 +61,7 @@ function parse(text: string, sourceHost: string): Cookie[] {
     const name = (equals === -1 ? part : part.slice(0, equals)).trim();
     const value = equals === -1 ? '' : part.slice(equals + 1).trim();
     const last = cookies.at(-1);
-    if (last && attributes.has(name.toLowerCase())) {
+    if (last && attribute.test(name.toLowerCase())) {
       cookies[cookies.length - 1] = withAttribute(last, name.toLowerCase(), value);
     } else if (isName(name)) {
       cookies.push({
@@ -107,26 +98,26 @@ function parseReceived(header: string, url: URL): ReceivedCookie | null {
   const equals = pair.indexOf('=');
   const name = pair.slice(0, Math.max(equals, 0)).trim();
   if (!isName(name)) return null;
-  const attribute = new Map(
+  const stated = new Map(
     rest.map((each) => {
       const [key = '', ...value] = each.split('=');
       return [key.trim().toLowerCase(), value.join('=').trim()];
     }),
   );
-  const domain = attribute.get('domain')?.replace(/^\./, '').toLowerCase() ?? '';
+  const domain = stated.get('domain')?.replace(/^\./, '').toLowerCase() ?? '';
   if (domain !== '' && !`.${url.hostname}`.endsWith(`.${domain}`)) return null;
-  const path = attribute.get('path') ?? '';
-  const maxAge = attribute.get('max-age') ?? '';
+  const path = stated.get('path') ?? '';
+  const maxAge = stated.get('max-age') ?? '';
   const isExpired = /^-?\d+$/.test(maxAge)
     ? Number(maxAge) <= 0
-    : Date.parse(attribute.get('expires') ?? '') <= Date.now();
+    : Date.parse(stated.get('expires') ?? '') <= Date.now();
   const cookie = {
     name,
     value: headerSafe(pair.slice(equals + 1).trim()),
     domain: url.hostname,
     includesSubdomains: false,
     path: path.startsWith('/') ? path : url.pathname.replace(/\/[^/]*$/, '') || '/',
-    secure: attribute.has('secure'),
+    secure: stated.has('secure'),
   };
   return { cookie, domain, isExpired };
 }

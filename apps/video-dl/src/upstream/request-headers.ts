@@ -1,23 +1,8 @@
 import type { SourceCookies } from './cookies.js';
 
 /** Headers that the relay sets itself, and hop-by-hop headers. */
-const ownHeaders = new Set([
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'cookie',
-  'expect',
-  'host',
-  'if-range',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'range',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const ownHeader =
+  /^(?:accept-encoding|connection|content-length|cookie|expect|host|if-range|keep-alive|proxy-.*|range|te|trailer|transfer-encoding|upgrade)$/;
 
 interface HeaderInput {
   readonly url: URL;
@@ -32,7 +17,7 @@ export function requestHeaders({ url, sourceUrl, headers, cookies }: HeaderInput
   const kept = Object.entries(headers).filter(([name, value]) => {
     const lower = name.toLowerCase();
     if (
-      ownHeaders.has(lower) ||
+      ownHeader.test(lower) ||
       !/^[\w!#$%&'*+.^`|~-]+$/.test(name) ||
       /[^\t\x20-\x7e\x80-\xff]/.test(value)
     ) {
