@@ -72,7 +72,8 @@ const ownErrors = {
     status: 422,
     title: 'The page is not supported',
     retryable: false,
-    cause: "The download engine can't find a video on this page.",
+    cause:
+      "The download engine can't find a video on this page, or the page exceeds a limit of this service.",
     remedy: 'Send the URL of the page that plays the video. If you run this server: update yt-dlp.',
   },
   no_media: {
@@ -80,7 +81,7 @@ const ownErrors = {
     title: 'Nothing to download',
     retryable: false,
     cause: 'The page has no media of the requested kind, or its file is damaged.',
-    remedy: '`/api/info` lists what the page offers; check that it plays in a browser.',
+    remedy: 'Check that the page plays in a browser; `/api/info` lists what it offers.',
   },
   drm_protected: {
     status: 422,
@@ -108,7 +109,7 @@ const ownErrors = {
     title: 'The site limits this service',
     retryable: true,
     cause: 'The site has received too many requests from this service.',
-    remedy: 'Wait for the number of seconds in `Retry-After`.',
+    remedy: 'Try again in a few minutes, after the seconds in `Retry-After`.',
   },
   bot_check: {
     status: 503,

@@ -36,7 +36,7 @@ export const egressErrors = {
     retryable: true,
     cause: 'The site failed, or sent something other than it announced.',
     remedy:
-      'Open the URL in a browser; try again later. As the operator, update yt-dlp if a video page keeps failing.',
+      'Check the URL in a browser, or try again later. If you run this server: update yt-dlp when a video page keeps failing.',
   },
 } as const satisfies Record<string, ErrorDefinition>;
 

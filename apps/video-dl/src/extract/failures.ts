@@ -1,39 +1,27 @@
 import { DomainError, type ErrorCode } from '@media-services/http-common';
+import { errorTable } from '../errors.js';
 import { engineFailureSchema, type EngineFailure } from './engine-messages.js';
 import { causeOfFailure, plainWords } from './failure-causes.js';
 
-/** The detail of each code, given the host of the page. */
-const details: Partial<Record<ErrorCode, (host: string) => string>> = {
-  private_video: (host) => `The video on ${host} is private. Ask its owner for a public link.`,
-  login_required: (host) =>
-    `${host} shows this video only to users who are logged in. Use a public video. If you run this server: COOKIES_FILE can provide a session of the site.`,
-  age_restricted: (host) =>
-    `${host} shows this video only to viewers with a confirmed age. Use another video. If you run this server: COOKIES_FILE can provide a session with a confirmed age.`,
-  video_not_found: (host) =>
-    `The video on ${host} does not exist or was removed. Open the URL in a browser and check that the video plays.`,
-  not_started: (host) => `The video on ${host} has not started yet. Try again after it has been published.`,
-  live_not_supported: (host) =>
-    `The video on ${host} is live, or its recording is not finished. Try again when the recording is available.`,
-  playlist_not_supported: (host) =>
-    `The URL on ${host} is a playlist, a channel or a search. Send the URL of a single video.`,
-  unsupported_url: (host) =>
-    `No video was found on this page of ${host}. Send the URL of the page that plays the video. If it does play there, the download engine may be out of date.`,
-  no_media: (host) =>
-    `The page on ${host} has no media that can be downloaded. Check that the video plays in a browser.`,
-  drm_protected: (host) =>
-    `The video on ${host} is protected by DRM and cannot be downloaded. Use another source.`,
-  geo_blocked: (host) =>
-    `${host} does not show this video in the region that this service runs in. Use another source. If you run this server: OUTBOUND_PROXY can use another region.`,
-  upstream_unreachable: (host) =>
-    `${host}, or a URL it leads to, could not be reached. Check the URL, or try again later.`,
-  upstream_rate_limited: (host) =>
-    `${host} has received too many requests from this service. Try again in a few minutes.`,
-  bot_check: (host) =>
-    `${host} asks this service to prove that it is not a bot. Try again later. If you run this server: set COOKIES_FILE or OUTBOUND_PROXY.`,
-  upstream_timeout: (host) => `${host} did not respond in time. Try again later.`,
-  invalid_url: (host) => `The URL on ${host} is incomplete or wrong. Copy the whole URL of the page.`,
-  upstream_error: (host) =>
-    `${host} returned an error, or something that the download engine does not understand. Try again later. If it persists, the download engine may be out of date.`,
+/** What happened on a host, by code. The error table says what to do. */
+const happened: Partial<Record<ErrorCode, (host: string) => string>> = {
+  private_video: (host) => `The video on ${host} is private.`,
+  login_required: (host) => `${host} shows this video only to users who are logged in.`,
+  age_restricted: (host) => `${host} shows this video only to viewers with a confirmed age.`,
+  video_not_found: (host) => `The video on ${host} does not exist or was removed.`,
+  not_started: (host) => `The video on ${host} has not started yet.`,
+  live_not_supported: (host) => `The video on ${host} is live, or its recording is not finished.`,
+  playlist_not_supported: (host) => `The URL on ${host} is a playlist, a channel or a search.`,
+  unsupported_url: (host) => `No video was found on this page of ${host}.`,
+  no_media: (host) => `The page on ${host} has no media that can be downloaded.`,
+  drm_protected: (host) => `The video on ${host} is protected by DRM.`,
+  geo_blocked: (host) => `${host} does not show this video in the region that this service runs in.`,
+  upstream_unreachable: (host) => `${host}, or a URL it leads to, could not be reached.`,
+  upstream_rate_limited: (host) => `${host} has received too many requests from this service.`,
+  bot_check: (host) => `${host} asks this service to prove that it is not a bot.`,
+  upstream_timeout: (host) => `${host} did not respond in time.`,
+  invalid_url: (host) => `The URL on ${host} is incomplete or wrong.`,
+  upstream_error: (host) => `${host} returned an error, or something that yt-dlp does not understand.`,
 };
 
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { upstream_rate_limited: 120, bot_check: 600 };
@@ -41,12 +29,12 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { upstream_rate_li
 const outdatedEngineDetail = (host: string): string =>
   `${host} currently serves its media only to players that the download engine can't emulate. Try again later. If you run this server: update yt-dlp (\`npm run update:yt-dlp\`); /api/health reports whether a JavaScript runtime is missing.`;
 
-/** Limits of the engine (`engine/download_engine/limits.py`) and their details. */
-const limitDetails: Readonly<Record<string, (host: string) => string>> = {
-  PageTooLargeError: (host) => `The page on ${host} is larger than this service can read.`,
-  TooManyRequestsError: (host) => `The page on ${host} leads to more pages than this service follows.`,
-  ResultTooLargeError: (host) => `The page on ${host} lists more media than this service can read.`,
-  OutOfMemoryError: (host) => `Reading the page on ${host} takes more memory than this service allows.`,
+/** What exceeds a limit of the engine (`engine/download_engine/limits.py`). */
+const exceeded: Readonly<Record<string, string>> = {
+  PageTooLargeError: 'is larger than this service can read',
+  TooManyRequestsError: 'leads to more pages than this service follows',
+  ResultTooLargeError: 'lists more media than this service can read',
+  OutOfMemoryError: 'takes more memory to read than this service allows',
 };
 
 /** Codes for an unspecified network failure. The guard saw it and has a more precise error. */
@@ -79,8 +67,8 @@ export function extractionError(
     const detail = `The page on ${host} leads to an API like the one of this service. Send the URL of the page itself.`;
     return new DomainError('forbidden_address', detail, { cause });
   }
-  const limit = limitDetails[failure.kind];
-  if (limit !== undefined) return new DomainError('upstream_error', limit(host), { cause });
+  const limit = exceeded[failure.kind];
+  if (limit !== undefined) return pageTooLarge(`The page on ${host} ${limit}.`, { cause });
   const { code, engineIsOutdated } = causeOfFailure(failure);
   if (engineIsOutdated) return new DomainError(code, outdatedEngineDetail(host), { cause });
   return (vagueCodes.has(code) ? rejections.at(-1) : undefined) ?? codedError(code, url, cause);
@@ -103,12 +91,18 @@ export class EngineFailureError extends Error {
   }
 }
 
-/** An error with the table's detail for this page's host. */
+/** An error about this page's host. */
 export function codedError(code: ErrorCode, url: string, cause?: unknown): DomainError {
-  const detail = details[code] ?? details.upstream_error;
+  const what = happened[code]?.(new URL(url).host) ?? 'The page could not be read.';
   const retryAfter = retryAfterSeconds[code];
-  return new DomainError(code, detail?.(new URL(url).host) ?? 'The page could not be read.', {
+  return new DomainError(code, `${what} ${errorTable[code].remedy}`, {
     cause,
     ...(retryAfter !== undefined && { retryAfterSeconds: retryAfter }),
   });
+}
+
+/** The error for a page beyond a limit, which a retry would exceed again. */
+export function pageTooLarge(what: string, { cause, setting }: { cause?: unknown; setting?: string } = {}) {
+  const advice = setting === undefined ? '' : ` If you run this server: raise ${setting}.`;
+  return new DomainError('unsupported_url', `${what} Send the URL of a single video.${advice}`, { cause });
 }

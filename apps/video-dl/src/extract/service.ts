@@ -16,7 +16,7 @@ import { ExtractionCache } from './cache.js';
 import { Exits } from './exits.js';
 import type { ExtractorArguments } from './extractor-arguments.js';
 import { warningKind } from './failure-causes.js';
-import { codedError, extractionError } from './failures.js';
+import { codedError, extractionError, pageTooLarge } from './failures.js';
 import { spokenIn } from './languages.js';
 import { withProbedDetails, type ProbeSource } from './probed-details.js';
 import { toExtraction } from './to-extraction.js';
@@ -266,7 +266,7 @@ export class ExtractionService {
     if (error instanceof EngineTakenBackError) return takenBack(url, error);
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     if (error instanceof EngineMemoryError)
-      return new DomainError('upstream_error', largePage, { cause: error });
+      return pageTooLarge('The page is larger than this service can read.', { cause: error });
     // The engine spends most of its time waiting for the site.
     if (error instanceof DomainError && error.code === 'timeout') {
       return session.failures.at(-1) ?? codedError('upstream_timeout', url, error);
@@ -275,16 +275,12 @@ export class ExtractionService {
   }
 }
 
-const largePage = 'The page is larger than this service can read. Send the URL of a single video.';
-
 function tooMuch(what: 'bytes' | 'connections', maxPageBytes: number): DomainError {
-  const bound =
-    what === 'bytes'
-      ? `The site sent more than ${maxPageBytes} bytes for this page.`
-      : `The page links to more than ${maxPageConnections} others.`;
-  const remedy = 'Send the URL of a single video.';
-  const setting = what === 'bytes' ? ' If you run this server: raise PAGE_MAX_BYTES.' : '';
-  return new DomainError('upstream_error', `${bound} ${remedy}${setting}`);
+  return what === 'bytes'
+    ? pageTooLarge(`The site sent more than ${maxPageBytes} bytes for this page.`, {
+        setting: 'PAGE_MAX_BYTES',
+      })
+    : pageTooLarge(`The page links to more than ${maxPageConnections} others.`);
 }
 
 /** Distinct for every combination. */

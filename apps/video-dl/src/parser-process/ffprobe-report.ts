@@ -106,10 +106,7 @@ function parseReport(text: string): z.output<typeof reportSchema> {
   try {
     return reportSchema.parse(JSON.parse(text));
   } catch {
-    throw new Rejection(
-      'upstream_error',
-      "The media file's description is invalid. Try another page or format.",
-    );
+    throw new Rejection('no_media', "The media file's description is invalid. Try another page or format.");
   }
 }
 

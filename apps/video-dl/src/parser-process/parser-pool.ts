@@ -158,7 +158,7 @@ function tooBusy(cause: unknown): DomainError {
 
 function unreadable(cause: unknown): DomainError {
   return new DomainError(
-    'upstream_error',
+    'no_media',
     "The site's manifest or file header is too complex to be read safely. Try another page or format.",
     { cause },
   );

@@ -106,7 +106,7 @@ describe.each(await interpreters())('failures with yt-dlp $ytDlp', ({ python }) 
     ['requests', 'more pages'],
   ])('names the limit that a page exceeds (%s)', async (name, said) => {
     const { status, body } = await service.info(`${site.url}/fixture/${name}`);
-    expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });
+    expect({ status, code: body['code'] }).toEqual({ status: 422, code: 'unsupported_url' });
     expect(body['detail']).toContain(said);
   });
 

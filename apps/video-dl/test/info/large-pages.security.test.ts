@@ -32,7 +32,7 @@ describe('an endless page', () => {
 
   it('is abandoned at PAGE_MAX_BYTES with a clear error, and the engine keeps running', async () => {
     const answer = await service.info(`${site.url}/endless`);
-    expect(answer).toMatchObject({ status: 502, body: { code: 'upstream_error' } });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'unsupported_url', retryable: false } });
     expect(answer.body['detail']).toContain('PAGE_MAX_BYTES');
     expect((await service.info(`${site.url}/missing`)).body['code']).toBe('video_not_found');
   });
@@ -72,7 +72,7 @@ describe('a page with the maximum number of formats', () => {
 
   it('is rejected once it has more', async () => {
     const { status, body } = await service.info(`${site.url}/fixture/too-large-result`);
-    expect({ status, code: body['code'] }).toEqual({ status: 502, code: 'upstream_error' });
+    expect({ status, code: body['code'] }).toEqual({ status: 422, code: 'unsupported_url' });
     expect(body['detail']).toContain('more media than this service can read');
   });
 });

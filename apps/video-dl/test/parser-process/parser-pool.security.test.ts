@@ -50,7 +50,7 @@ describe('a parser process', () => {
     async (_how, what, reason) => {
       await start(what === 'loop' ? { maxProcessorMs: 1000 } : {});
       const [bad, beside] = await Promise.allSettled([parse(what, 'a'), parse('fine', 'b')]);
-      expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'upstream_error' } });
+      expect(bad).toMatchObject({ status: 'rejected', reason: { code: 'no_media' } });
       expect(beside.status).toBe('fulfilled');
       await expect(parse('fine', 'a')).resolves.toMatch(/^\d+$/);
       await expect(parse('fine', 'b')).resolves.toMatch(/^\d+$/);
@@ -63,14 +63,14 @@ describe('a parser process', () => {
 
     it('by our monitoring, without the kernel limit', async () => {
       await start({ maxDataBytes: unlimited });
-      await expect(parse('buffers')).rejects.toMatchObject({ code: 'upstream_error' });
+      await expect(parse('buffers')).rejects.toMatchObject({ code: 'no_media' });
       expect(log).toMatch(/more than 300 MiB of memory/);
       await expect(parse('fine')).resolves.toMatch(/^\d+$/);
     });
 
     it('by the kernel, without our monitoring', async () => {
       await start({ maxMemoryBytes: unlimited });
-      await expect(parse('buffers')).rejects.toMatchObject({ code: 'upstream_error' });
+      await expect(parse('buffers')).rejects.toMatchObject({ code: 'no_media' });
       expect(log).toMatch(/Array buffer allocation failed/);
       await expect(parse('fine')).resolves.toMatch(/^\d+$/);
     });
