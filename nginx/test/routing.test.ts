@@ -144,6 +144,18 @@ test("a service's own problem passes unchanged", async () => {
   expect(await response.text()).toBe(problem);
 });
 
+test.each([
+  ['de-AT,de;q=0.9,en;q=0.8', '<texts/de.json>; rel=preload; as=fetch; crossorigin'],
+  ['en-GB,de;q=0.9', null],
+  ['del', null],
+  ['sv', null],
+])('the page names the texts for a browser in %s', async (language, link) => {
+  const linkOf = async (path: string) =>
+    (await fetch(`${gateway.url}${path}`, { headers: { 'Accept-Language': language } })).headers.get('link');
+  expect(await linkOf('/')).toBe(link);
+  expect(await linkOf('/js/main.js')).toBeNull();
+});
+
 test('the page is served with a policy that blocks external scripts', async () => {
   const response = await fetch(`${gateway.url}/`);
 

@@ -4,6 +4,11 @@
 const root = document.documentElement;
 /** In milliseconds; without texts nothing works, so the last delay repeats. */
 const retryDelays = [500, 2000, 5000];
+/** @type {Record<string, string>} */
+const attributes = {
+  ...{ label: 'aria-label', hint: 'title', alternative: 'alt' },
+  ...{ placeholder: 'placeholder', content: 'content' },
+};
 const texts = await loadTexts(root.lang.split('-')[0] ?? 'en');
 const isRightToLeft = root.dir === 'rtl';
 
@@ -12,13 +17,25 @@ export const locale = regionOf(root.lang) + (isRightToLeft ? '-u-nu-latn' : '');
 const numbers = new Intl.NumberFormat(locale, { useGrouping: false, maximumFractionDigits: 1 });
 const plurals = new Intl.PluralRules(locale);
 
-/** The texts in the page's language, which choose-language.js has set. Missing ones are in English. */
+/**
+ * The texts in the page's language, which choose-language.js has set. Missing ones are in English.
+ * Shows the page once it is translated, before the English ones and the many other modules have arrived.
+ */
 async function loadTexts(/** @type {string} */ language) {
   const english = tableOf('en');
-  if (language === 'en') return english;
-  const translated = await tableOf(language, 1).catch(() => undefined);
+  const translated = language === 'en' ? {} : await tableOf(language, 1).catch(() => undefined);
   if (translated === undefined) Object.assign(root, { lang: 'en', dir: 'ltr' });
+  translate(document, translated ?? {});
+  offerLanguages();
+  root.classList.remove('is-translating');
+  if (language !== 'en') await painted();
   return { ...(await english), ...translated };
+}
+
+/** Resolves once the page is painted; the rest of its code keeps a slow phone busy. Hidden pages are never painted. */
+async function painted() {
+  const frame = new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  await Promise.race([frame, new Promise((resolve) => setTimeout(resolve, 100))]);
 }
 
 /** @returns {Promise<Record<string, Entry>>} */
@@ -89,27 +106,29 @@ export function joined(/** @type {(string | number | false | null | undefined)[]
     .join('\u00a0· ');
 }
 
-/** @type {Record<string, string>} */
-const attributes = {
-  ...{ label: 'aria-label', hint: 'title', alternative: 'alt' },
-  ...{ placeholder: 'placeholder', content: 'content' },
-};
-
 /**
  * Inserts the texts into the page, including templates: `data-text` names an element's text,
  * whose part between bars goes into its only child; `data-label`, `data-hint`,
- * `data-alternative`, `data-placeholder` and `data-content` name attributes.
+ * `data-alternative`, `data-placeholder` and `data-content` name attributes. What `table` lacks
+ * stays as index.html has it, in English.
+ * @param {ParentNode} parent @param {Record<string, Entry>} table
  */
-function translate(/** @type {ParentNode} */ parent) {
+function translate(parent, table) {
+  const textOf = (/** @type {Element} */ element, /** @type {string} */ name) => {
+    const entry = table[element.getAttribute(`data-${name}`) ?? ''];
+    return typeof entry === 'string' ? entry : undefined;
+  };
   for (const element of parent.querySelectorAll('[data-text]')) {
-    setText(element, text(element.getAttribute('data-text') ?? ''));
+    const value = textOf(element, 'text');
+    if (value !== undefined) setText(element, value);
   }
   for (const [name, attribute] of Object.entries(attributes)) {
     for (const element of parent.querySelectorAll(`[data-${name}]`)) {
-      element.setAttribute(attribute, text(element.getAttribute(`data-${name}`) ?? ''));
+      const value = textOf(element, name);
+      if (value !== undefined) element.setAttribute(attribute, value);
     }
   }
-  for (const { content } of parent.querySelectorAll('template')) translate(content);
+  for (const { content } of parent.querySelectorAll('template')) translate(content, table);
 }
 
 function setText(/** @type {Element} */ element, /** @type {string} */ value) {
@@ -124,7 +143,9 @@ function setText(/** @type {Element} */ element, /** @type {string} */ value) {
 }
 
 /** Shows the page's language and lets the user choose another one. */
-function offerLanguages(/** @type {HTMLSelectElement} */ select) {
+function offerLanguages() {
+  const select = document.querySelector('#language');
+  if (!(select instanceof HTMLSelectElement)) return; // on the API's pages
   select.value = root.lang.split('-')[0];
   select.addEventListener('change', () => {
     try {
@@ -135,9 +156,3 @@ function offerLanguages(/** @type {HTMLSelectElement} */ select) {
     location.reload();
   });
 }
-
-// Here rather than in main.js, whose many modules arrive later.
-if (root.lang !== 'en') translate(document);
-const select = document.querySelector('#language');
-if (select instanceof HTMLSelectElement) offerLanguages(select);
-root.classList.remove('is-translating');
