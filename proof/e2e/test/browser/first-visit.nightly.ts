@@ -178,6 +178,6 @@ it('everything can be reached by keyboard: sliders, backgrounds, shapes', async 
   expect(await page.getByLabel('Subject').isChecked()).toBe(true);
   await focusOn('#tune-feather');
   await page.keyboard.press('ArrowRight');
-  expect(await page.locator('output[for="tune-feather"]').textContent()).toBe('2.5 px');
+  expect(await page.locator('output:has(+ #tune-feather)').textContent()).toBe('2.5 px');
   await focusOn('#image-save');
 });

@@ -77,11 +77,11 @@ it('another language can be chosen; the choice is remembered', async () => {
   await using reader = await visit(browser, '/', { url: server.url });
   const { page } = reader;
   await page.getByText('Both tools are ready').waitFor();
-  await page.getByLabel('Language').selectOption('Deutsch');
+  await page.getByLabel('Language', { exact: true }).selectOption('Deutsch');
   await page.getByRole('heading', { name: 'Video speichern', exact: true }).waitFor();
   await page.goto(server.url);
   await page.getByRole('heading', { name: 'Video speichern', exact: true }).waitFor();
-  await page.getByLabel('Sprache').selectOption('العربية');
+  await page.getByLabel('Sprache', { exact: true }).selectOption('العربية');
   await page.getByRole('heading', { name: 'احفظ فيديو', exact: true }).waitFor();
   expect(await shownIn(page)).toEqual(['ar', 'rtl']);
   await page.locator('#language').selectOption('English');

@@ -59,6 +59,7 @@ describe('below a path of a server that also serves other sites', () => {
     await chooseImage(page);
     await cutOutShown(page);
 
+    await page.getByRole('link', { name: 'Video', exact: true }).click();
     await lookUp(page, 'http://10.0.0.1/film');
     const problem = page.locator('#video-problem').getByRole('alert');
     await problem.getByText('Details').click();

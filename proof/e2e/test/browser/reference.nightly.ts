@@ -22,7 +22,7 @@ describe('the reference of the API', () => {
   it('is collapsed at first, and shows the gateway’s own responses and the codes of each status, linked to their explanations and back', async () => {
     await using reader = await visit(browser, '/docs/');
     const { page, outside, faults } = reader;
-    expect(await page.locator('details.endpoint').count()).toBe(6);
+    expect(await page.locator('details.endpoint').count()).toBe(5);
     expect(await page.locator('details[open]').count()).toBe(0);
     await unfold(page, 'removeBackground');
     const ofGateway = endpoint(page, 'removeBackground').locator('[data-status="502"]');
@@ -117,7 +117,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
   it('sends requests below the path that it is served from', async () => {
     await using server = await startPageServer(
       {
-        'video-dl/api/health': (_req, res) =>
+        'api/health': (_req, res) =>
           res.writeHead(200, { 'Content-Type': 'application/json' }).end('{"status":"ok"}'),
       },
       '/media/',
@@ -126,7 +126,7 @@ describe('trying an endpoint out, against the gateway that serves the reference,
     const { page } = reader;
     await unfold(page, 'getHealth');
     const form = endpoint(page, 'getHealth');
-    expect(await form.locator('.curl').innerText()).toBe(`curl -fsS '${server.url}/video-dl/api/health'`);
+    expect(await form.locator('.curl').innerText()).toBe(`curl -fsS '${server.url}/api/health'`);
     await form.getByRole('button', { name: 'Send' }).click();
     await outcome(page, 'getHealth').getByText('"status": "ok"').waitFor();
   });
