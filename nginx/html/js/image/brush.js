@@ -29,7 +29,6 @@ export class Brush {
   #sizeSlider = byId('brush-size', HTMLInputElement);
   #hardness = byId('brush-hardness', HTMLInputElement);
   #undo = byId('brush-undo', HTMLButtonElement);
-  #redo = byId('brush-redo', HTMLButtonElement);
   #handlers;
   /** @type {QueuedImage | undefined} */
   #item;
@@ -49,7 +48,7 @@ export class Brush {
    * @param {object} handlers
    * @param {(isOpen: boolean) => void} handlers.onToggle
    * @param {(stroke: Stroke, points: Float32Array, isLast: boolean) => Promise<void>} handlers.onPaint resolves once they are drawn
-   * @param {() => void} handlers.onRedraw called after undo or redo
+   * @param {() => void} handlers.onRedraw called after undo
    * @param {(item: QueuedImage) => void} handlers.onChange called after the item's strokes have changed
    */
   constructor(handlers) {
@@ -58,8 +57,7 @@ export class Brush {
     byId('brush-done').addEventListener('click', () => this.#toggle(false));
     this.#form.addEventListener('submit', (event) => event.preventDefault());
     this.#form.addEventListener('input', () => this.#showValues());
-    this.#undo.addEventListener('click', () => this.#move('strokes', 'undone'));
-    this.#redo.addEventListener('click', () => this.#move('undone', 'strokes'));
+    this.#undo.addEventListener('click', () => this.#undoLast());
     this.#frame.addEventListener('pointerdown', (event) => this.#down(event));
     this.#frame.addEventListener('pointermove', (event) => this.#moved(event));
     for (const name of /** @type {const} */ (['pointerup', 'pointercancel'])) {
@@ -84,7 +82,7 @@ export class Brush {
     if (this.#item !== item) this.#cancel();
     this.#item = item;
     this.#imageWidth = imageWidth;
-    this.#showHistory();
+    this.#showUndo();
   }
 
   close() {
@@ -160,11 +158,9 @@ export class Brush {
   }
 
   #shortcut(/** @type {KeyboardEvent} */ event) {
-    const key = event.key.toLowerCase();
-    if (!this.isOpen || !(event.ctrlKey || event.metaKey) || (key !== 'z' && key !== 'y')) return;
+    if (!this.isOpen || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z') return;
     event.preventDefault();
-    if (key === 'y' || event.shiftKey) this.#move('undone', 'strokes');
-    else this.#move('strokes', 'undone');
+    this.#undoLast();
   }
 
   /** @returns {Point} */
@@ -219,7 +215,6 @@ export class Brush {
     const stroke = { ...this.#stroke, points: Float32Array.from(this.#stroke.points) };
     this.#stroke = undefined;
     void this.#handlers.onPaint(stroke, stroke.points, true);
-    this.#item.undone = [];
     this.#setStrokes([...this.#item.strokes, stroke]);
   }
 
@@ -229,14 +224,10 @@ export class Brush {
     this.#handlers.onRedraw();
   }
 
-  /** Undoes or redoes: moves the last stroke of one list to the other. */
-  #move(/** @type {'strokes' | 'undone'} */ from, /** @type {'strokes' | 'undone'} */ to) {
-    const item = this.#item;
-    const stroke = item?.[from].at(-1);
-    if (item === undefined || stroke === undefined || this.#stroke !== undefined) return;
-    item[from] = item[from].slice(0, -1);
-    item[to] = [...item[to], stroke];
-    this.#setStrokes(item.strokes);
+  #undoLast() {
+    const { strokes = [] } = this.#item ?? {};
+    if (strokes.length === 0 || this.#stroke !== undefined) return;
+    this.#setStrokes(strokes.slice(0, -1));
     this.#handlers.onRedraw();
     // A disabled button would lose the focus, and with it the keys.
     if (document.activeElement?.matches(':disabled')) this.#frame.focus({ preventScroll: true });
@@ -245,13 +236,12 @@ export class Brush {
   #setStrokes(/** @type {Stroke[]} */ strokes) {
     if (this.#item === undefined) return;
     this.#item.strokes = strokes;
-    this.#showHistory();
+    this.#showUndo();
     this.#handlers.onChange(this.#item);
   }
 
-  #showHistory() {
+  #showUndo() {
     this.#undo.disabled = !this.#item?.strokes.length;
-    this.#redo.disabled = !this.#item?.undone.length;
   }
 
   #showRing(/** @type {Point} */ [x, y]) {

@@ -23,8 +23,6 @@ export class QueuedImage {
   isSaved = false;
   /** The brush's strokes; see brush.js. @type {Stroke[]} */
   strokes = [];
-  /** @type {Stroke[]} */
-  undone = [];
   /** @type {unknown} */
   error;
   #abort = new AbortController();

@@ -42,8 +42,6 @@ export class Download {
   problem;
   /** @type {Transfer | undefined} */
   transfer;
-  /** The complete file, for sharing. @type {File | undefined} */
-  file;
   /** The name of the file that the user chose. @type {string | undefined} */
   savedAs;
   /** @type {FileTarget | MemoryTarget | undefined} */
@@ -107,8 +105,7 @@ export class Download {
     );
     await this.#target?.finish();
     lastSpeed = transfer.measureSpeed() || lastSpeed;
-    if (this.#target instanceof MemoryTarget) this.file = this.#target.file;
-    else this.savedAs = this.#target?.fileName;
+    if (this.#target instanceof FileTarget) this.savedAs = this.#target.fileName;
     return this.#set('saved');
   }
 

@@ -40,8 +40,6 @@ export class FileTarget {
 
 /** Memory, from which the browser saves the complete file. @implements {Target} */
 export class MemoryTarget {
-  /** The complete file, for sharing. @type {File | undefined} */
-  file;
   /** @type {Uint8Array<ArrayBuffer>[]} */
   #chunks = [];
 
@@ -59,9 +57,8 @@ export class MemoryTarget {
 
   async finish() {
     const type = this.fileName.endsWith('.mp4') ? 'video/mp4' : 'audio/mpeg';
-    this.file = new File(this.#chunks, this.fileName, { type });
+    saveBlob(new Blob(this.#chunks, { type }), this.fileName);
     this.#chunks = [];
-    saveBlob(this.file, this.fileName);
   }
 
   async discard() {

@@ -99,7 +99,7 @@ async function saved(page: Page) {
 const erase = (page: Page) => page.getByLabel('Erase').check();
 const restore = (page: Page) => page.getByLabel('Restore').check();
 
-it('erases and restores what the mouse paints over; undone and redone strokes count as shown', async () => {
+it('erases and restores what the mouse paints over; undone strokes don’t count', async () => {
   await using work = await retouching();
   const { page, faults } = work;
   await page.getByLabel('Size', { exact: true }).fill('20');
@@ -119,11 +119,6 @@ it('erases and restores what the mouse paints over; undone and redone strokes co
   const undone = await saved(page);
   expect(undone.pixel(100, 150)).toEqual([...red, 255]);
   expect(undone.pixel(300, 150)).toEqual(clear);
-
-  await page.getByRole('button', { name: 'Redo' }).click();
-  const redone = await saved(page);
-  expect(redone.pixel(100, 150)).toEqual(clear);
-  expect(redone.pixel(300, 150)).toEqual(clear);
   expect(faults).toEqual([]);
 });
 
@@ -258,11 +253,11 @@ describe('other pointers', () => {
     expect(erased).toBeGreaterThan(20);
     expect(pixel(10, 150)).toEqual([...red, 255]);
 
-    // After the last undo, the button is disabled; the keys still redo.
+    // After the last undo, the button is disabled; the keys still paint.
     await page.getByRole('button', { name: 'Undo' }).press('Enter');
-    await page.getByRole('button', { name: 'Redo' }).and(page.locator(':enabled')).waitFor();
-    await page.keyboard.press('Control+y');
-    expect(await page.getByRole('button', { name: 'Undo' }).isEnabled()).toBe(true);
+    await page.getByRole('button', { name: 'Undo' }).and(page.locator(':disabled')).waitFor();
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Undo' }).and(page.locator(':enabled')).waitFor();
     expect(faults).toEqual([]);
   });
 });
