@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { egressSettings } from '@media-services/egress-guard';
 import { parseExtractorArguments } from './extract/extractor-arguments.js';
 import { updateChannels } from './extract/update.js';
-import { mp4VideoChoices } from './plan/codecs.js';
+import { mp4VideoChoices } from './formats/codecs.js';
 import { readRoots } from './trusted-roots.js';
 
 /** Every environment variable of video-dl. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { downloadTargets } from '../targets.js';
-import { players } from '../plan/codecs.js';
+import { players } from '../formats/codecs.js';
 
 const pixels = z.int().positive().nullable();
 const codec = z.string().nullable().describe("The site's or ffprobe's name for it; null if none or unknown.");

@@ -1,7 +1,7 @@
 import type { Cover } from '../formats/cover.js';
 import { OggCover } from '../formats/ogg/cover.js';
 import { OggPages } from '../formats/ogg/pages.js';
-import { codecFamily } from '../plan/codecs.js';
+import { codecFamily } from '../formats/codecs.js';
 import { copiedAudioArguments } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';

@@ -1,6 +1,6 @@
 import type { Layout } from '../formats/mp4/remux/layout.js';
 import type { LaidOut } from '../look/layouts.js';
-import { isSameCodec } from '../plan/codecs.js';
+import { isSameCodec } from '../formats/codecs.js';
 import type { Plan } from '../plan/plan.js';
 import type { RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';

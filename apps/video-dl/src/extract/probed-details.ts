@@ -1,10 +1,16 @@
+import { isSameCodec } from '../formats/codecs.js';
 import { lengthOf, mainAudioTrack, streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
-import type { MediaSource } from '../upstream/media-source.js';
+import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { perTarget } from '../targets.js';
 import type { Extraction, Format, Selections } from './types.js';
 
 /** Reads the header of a source. */
-export type ProbeSource = (source: MediaSource, signal: AbortSignal, client: string) => Promise<Probe>;
+export type ProbeSource = (
+  source: MediaSource,
+  signal: AbortSignal,
+  client: string,
+  renew?: RenewSource,
+) => Promise<Probe>;
 
 /**
  * Probes the selected media if the page didn't state their codecs or duration, so
@@ -45,7 +51,9 @@ function isUnclear(format: Format): boolean {
 }
 
 function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>): Extraction {
-  const refined = new Map(extraction.formats.map((format) => [format, refine(format, probes.get(format))]));
+  const refined = new Map(
+    extraction.formats.map((format) => [format, withProbe(format, probes.get(format))]),
+  );
   const refinedOf = (format: Format): Format => refined.get(format) ?? format;
   const found = [...probes.values()];
   return {
@@ -93,45 +101,45 @@ export function isImageCodec(codec: string): boolean {
   return image.test(codec);
 }
 
-/** Fills in what the page didn't state. */
-function refine(format: Format, probe: Probe | undefined): Format {
+/** The format with what its media are, where the page states nothing or something else. */
+export function withProbe(format: Format, probe?: Pick<Probe, 'streams' | 'sizeBytes'>): Format {
   if (probe === undefined) return format;
-  const videos = probe.streams.filter(({ type, isCover }) => type === 'video' && !isCover);
+  const { streams } = probe;
+  const videos = streams.filter(({ type, isCover }) => type === 'video' && !isCover);
   // Some files have an image, such as a cover, as their first video track.
   const videoTrack = Math.max(
     0,
     videos.findIndex(({ codec }) => !isImageCodec(codec)),
   );
+  const video = videos[videoTrack];
   const isFile = format.source.kind === 'file';
-  const audioTrack = isFile ? mainAudioTrack(probe.streams) : 0;
-  const audio = streamOf(probe.streams, 'audio', audioTrack);
+  const audioTrack = isFile ? mainAudioTrack(streams) : 0;
+  const audio = streamOf(streams, 'audio', audioTrack);
   const sizeBytes = isFile ? probe.sizeBytes : null;
   return {
     ...format,
-    ...videoFields(format, videos[videoTrack]),
     videoTrack,
+    hasVideo: video !== undefined,
+    videoCodec: codecOf(video, format.videoCodec),
+    width: format.width ?? video?.width ?? null,
+    height: format.height ?? video?.height ?? null,
+    fps: format.fps ?? video?.fps ?? null,
+    hdr: video?.hdr ?? format.hdr,
+    videoBitrateKbps: format.videoBitrateKbps ?? video?.bitrateKbps ?? null,
+    hiddenVideoSeconds: video?.hiddenSeconds,
     audioTrack,
     hasAudio: audio !== undefined,
-    audioCodec: audio === undefined ? null : (format.audioCodec ?? audio.codec),
+    audioCodec: codecOf(audio, format.audioCodec),
     audioBitrateKbps: format.audioBitrateKbps ?? audio?.bitrateKbps ?? null,
-    audioSeconds: isFile && videos.length > 0 ? audio && lengthOf(audio) : undefined,
+    audioSeconds: isFile && video !== undefined ? audio && lengthOf(audio) : undefined,
     isAudioAbsent: audio?.isAbsent,
-    hiddenVideoSeconds: videos[videoTrack]?.hiddenSeconds,
     hiddenAudioSeconds: audio?.hiddenSeconds,
     filesizeBytes: sizeBytes ?? format.filesizeBytes,
     filesizeIsEstimate: sizeBytes === null && format.filesizeIsEstimate,
   };
 }
 
-function videoFields(format: Format, video: ProbedStream | undefined): Partial<Format> {
-  if (video === undefined) return { hasVideo: false, videoCodec: null };
-  return {
-    hasVideo: true,
-    videoCodec: format.videoCodec ?? video.codec,
-    width: format.width ?? video.width,
-    height: format.height ?? video.height,
-    fps: format.fps ?? video.fps,
-    hdr: format.hdr ?? video.hdr,
-    videoBitrateKbps: format.videoBitrateKbps ?? video.bitrateKbps,
-  };
+/** The page's name says more than that of the same codec in the file. */
+function codecOf(found: ProbedStream | undefined, stated: string | null): string | null {
+  return stated !== null && isSameCodec(found?.codec, stated) ? stated : (found?.codec ?? null);
 }

@@ -1,12 +1,14 @@
+import { DomainError } from '@media-services/http-common';
+import type { ProbeSource } from '../extract/probed-details.js';
 import type { ProbedStream } from '../formats/probed.js';
-import { probe, ProbeError } from '../ffmpeg/probe.js';
+import { ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import { Layouts, type LaidOut, type LaidOutWindow, type Tags, type WantedWindow } from './layouts.js';
 import { type Learnt, Lessons, type Page, UnexpectedMediaError } from './learnt.js';
-import { probeBeginning } from './probe-beginning.js';
+import { createProbeSource } from './media-header.js';
 import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
 
 /** What a file really is, from its own bytes. */
@@ -62,11 +64,13 @@ const probeMs = 15_000;
 export class Looker {
   readonly #options: LookerOptions;
   readonly #layouts: Layouts;
+  readonly #probeSource: ProbeSource;
   readonly #lessons = new Lessons();
 
   constructor(options: LookerOptions) {
     this.#options = options;
     this.#layouts = new Layouts(options.heads, options.parsers);
+    this.#probeSource = createProbeSource({ ...options, maxMs: probeMs });
   }
 
   /** What is known without looking. */
@@ -141,23 +145,11 @@ export class Looker {
     source: MediaSource,
     { signal, renew, client }: LookOptions,
   ): Promise<readonly ProbedStream[] | null> {
-    const { relay, tools } = this.#options;
-    const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
     try {
-      const { environment, parse } = session;
-      const read = await this.#options.heads.withBytes(source, { signal, renew, client });
-      const found = await probeBeginning(tools, read, { signal, parse, maxMs: probeMs });
-      if (found !== null) return found.streams;
-      const [input] = await session.add(source);
-      if (input === undefined) return null;
-      return (await probe(tools, input.url, { signal, parse, maxMs: probeMs, environment })).streams;
+      return (await this.#probeSource(source, signal, client, renew)).streams;
     } catch (error) {
-      signal.throwIfAborted();
-      if (session.failure !== undefined) throw session.failure;
-      if (error instanceof ProbeError) return null;
+      if (error instanceof DomainError && error.cause instanceof ProbeError) return null;
       throw error;
-    } finally {
-      session.close();
     }
   }
 }

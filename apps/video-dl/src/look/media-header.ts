@@ -67,17 +67,18 @@ function merged(probes: readonly Probe[]): Probe {
 
 /**
  * Reads a source's header, with ffprobe if our own reader doesn't know the format. An upstream
- * failure takes precedence over the read error it causes.
+ * failure takes precedence over the read error it causes, whose cause is a ProbeError. An extraction has
+ * fresh URLs, and their renewal would call this function again.
  */
 export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
-  return async (source, signal, client) => {
+  return async (source, signal, client, renew) => {
     const deadline = AbortSignal.timeout(maxMs);
-    // No renewal: the URLs are fresh, and a renewal would call this function again.
     const ended = new AbortController();
     const options = {
       signal: AbortSignal.any([signal, deadline, ended.signal]),
       exit: source.origin?.exit,
       client,
+      renew,
     };
     const session = relay.open(options);
     const endsAt = performance.now() + maxMs;

@@ -20,7 +20,7 @@ import {
   type Mp4VideoChoice,
   type Players,
   type StreamAction,
-} from './codecs.js';
+} from '../formats/codecs.js';
 import { estimateAudioBytes, estimateMp4Bytes, fitInto, type Size } from './estimate.js';
 
 /** `height` and `width` of the output. */

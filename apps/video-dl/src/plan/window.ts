@@ -3,7 +3,7 @@ import type { Format } from '../extract/types.js';
 import type { WantedWindow } from '../look/layouts.js';
 import type { Target } from '../targets.js';
 import type { Clip } from './clip.js';
-import type { StreamAction } from './codecs.js';
+import type { StreamAction } from '../formats/codecs.js';
 
 /** What yt-dlp calls files of the MP4 family, or of a type that it doesn't know. */
 const mp4Extensions: readonly (string | null)[] = ['mp4', 'm4v', 'm4a', 'mov', 'unknown_video', null];

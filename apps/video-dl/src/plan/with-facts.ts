@@ -1,15 +1,16 @@
+import { withProbe } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
-import { lengthOf, mainAudioTrack, streamOf, type ProbedStream } from '../formats/probed.js';
 import type { Facts, SourceFacts } from '../look/look.js';
 import { perTarget } from '../targets.js';
-import { isSameCodec } from './codecs.js';
 
 /** The extraction with what its files really are in place of what the page says about them. */
 export function withFacts(extraction: Extraction, facts: Facts): Extraction {
   if (facts.size === 0) return extraction;
   const correct = (format: Format): Format => {
-    const { streams = null } = facts.get(format.source) ?? {};
-    return streams === null ? format : withStreams(format, streams);
+    const { streams = null, head } = facts.get(format.source) ?? {};
+    return streams === null
+      ? format
+      : withProbe(format, { streams: [...streams], sizeBytes: head?.totalBytes ?? null });
   };
   const seconds = [...facts.values()].map(exactSeconds);
   const isExact = seconds.every((length) => length !== null);
@@ -17,27 +18,6 @@ export function withFacts(extraction: Extraction, facts: Facts): Extraction {
     ...extraction,
     ...(isExact && { durationSeconds: Math.max(...seconds.map(Number)), durationSource: 'media' }),
     selections: perTarget((target) => extraction.selections[target].map(correct)),
-  };
-}
-
-function withStreams(format: Format, streams: readonly ProbedStream[]): Format {
-  const video = streamOf(streams, 'video', format.videoTrack);
-  const audioTrack = mainAudioTrack(streams);
-  const audio = streamOf(streams, 'audio', audioTrack);
-  const codecOf = (found: ProbedStream | undefined, stated: string | null) =>
-    stated !== null && isSameCodec(found?.codec, stated) ? stated : (found?.codec ?? null);
-  return {
-    ...format,
-    audioTrack,
-    hasVideo: video !== undefined,
-    hdr: video?.hdr ?? format.hdr,
-    videoCodec: codecOf(video, format.videoCodec),
-    hasAudio: audio !== undefined,
-    audioCodec: codecOf(audio, format.audioCodec),
-    audioSeconds: video && audio && lengthOf(audio),
-    isAudioAbsent: audio?.isAbsent,
-    hiddenVideoSeconds: video?.hiddenSeconds,
-    hiddenAudioSeconds: audio?.hiddenSeconds,
   };
 }
 
