@@ -2,7 +2,7 @@
 
 import urllib.parse
 
-from yt_dlp.utils import YoutubeDLError
+from yt_dlp.utils import ExtractorError, YoutubeDLError
 
 _BYTES = 1024
 _PLAYLIST_BYTES = 4 * 1024 * 1024
@@ -26,16 +26,20 @@ def _works(ydl, fmt):
         with _open(ydl, fmt, base, {}) as response:
             text = response.read(_PLAYLIST_BYTES).decode('utf-8', 'replace')
             base = getattr(response, 'url', None) or base
-    lines = [line.strip() for line in text.splitlines()]
-    if any(_is_protected(line) for line in lines):
-        return False
-    first = next((line for line in lines if line and not line.startswith('#')), None)
+    if is_protected(text):
+        raise ExtractorError('This video is DRM protected', expected=True)
+    first = next((line.strip() for line in text.splitlines() if line.strip() and not line.startswith('#')), None)
     if first is None or '#EXT-X-STREAM-INF' in text:
         return first is not None
     return _first_bytes(ydl, fmt, urllib.parse.urljoin(base, first))
 
 
-def _is_protected(line):
+def is_protected(playlist):
+    """Whether a playlist states a key that isn't simply at a URL."""
+    return any(map(_is_protection, str(playlist).splitlines()))
+
+
+def _is_protection(line):
     if line.startswith('#EXT-X-FAXS-CM:'):
         return True
     if not line.startswith(_KEY_TAGS):

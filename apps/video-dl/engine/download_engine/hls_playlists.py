@@ -4,7 +4,7 @@ import collections
 import functools
 import re
 
-from . import languages
+from . import format_check, languages
 
 _MARK = b'\xef\xbb\xbf'
 
@@ -17,6 +17,10 @@ def engage():
     def parse_completed(self, m3u8_doc, *args, **kwargs):
         found = parse(self, with_defaults(completed(m3u8_doc)), *args, **kwargs)
         _mark_descriptions(found[0], m3u8_doc)
+        # The keys in a master playlist may be those of some variants only, so those that are chosen are checked.
+        if format_check.is_protected(m3u8_doc):
+            for fmt in found[0]:
+                fmt['has_drm'] = 'maybe'
         return found
 
     InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed

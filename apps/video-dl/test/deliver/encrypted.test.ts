@@ -61,4 +61,24 @@ describe('encrypted media', () => {
       expect(await response.json()).toMatchObject({ code: 'drm_protected' });
     });
   });
+
+  it('leaves the clear variants of a master playlist that states a key', async () => {
+    const key = 'METHOD=SAMPLE-AES,URI="skd://key"';
+    const text = await (await fetch(`${site.url}/media/hls-master/index.m3u8`)).text();
+    const pages = {
+      '/master.m3u8': text
+        .replaceAll(/^(?=[^#\n])|(?<=URI=")/gmu, '/media/hls-master/')
+        .replace(/^.*720.*m3u8$/mu, '/protected.m3u8')
+        .replace('\n', `\n#EXT-X-SESSION-KEY:${key}\n`),
+      '/protected.m3u8': playlist.replace('\n', `\n#EXT-X-KEY:${key}\n`),
+    };
+    for (const [path, content] of Object.entries(pages)) {
+      site.on(path, (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end(content);
+      });
+    }
+    const { status, body } = await service.info(`${site.url}/master.m3u8`);
+    expect(status).toBe(200);
+    expect(body['downloads']).toMatchObject([{ target: 'mp3' }, { height: 360 }, { height: 360 }]);
+  });
 });
