@@ -1,4 +1,4 @@
-import { isSameCodec } from '../formats/codecs.js';
+import { hasSetsInMedia, isSameCodec } from '../formats/codecs.js';
 import { lengthOf, mainAudioTrack, streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { perTarget } from '../targets.js';
@@ -141,5 +141,6 @@ export function withProbe(format: Format, probe?: Pick<Probe, 'streams' | 'sizeB
 
 /** The page's name says more than that of the same codec in the file. */
 function codecOf(found: ProbedStream | undefined, stated: string | null): string | null {
-  return stated !== null && isSameCodec(found?.codec, stated) ? stated : (found?.codec ?? null);
+  const isStated = stated !== null && isSameCodec(found?.codec, stated) && !hasSetsInMedia(found?.codec);
+  return isStated ? stated : (found?.codec ?? null);
 }

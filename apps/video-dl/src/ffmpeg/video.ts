@@ -31,6 +31,13 @@ function toneMapping(hdr: 'pq' | 'hlg'): string[] {
   ];
 }
 
+/** What Apple's players require: these tags, and the parameter sets in the header, which ffmpeg collects from the media. */
+const copiedNames: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^hev1/u, ['-tag:v', 'hvc1', '-bsf:v', 'hevc_mp4toannexb,extract_extradata']],
+  [/^avc3/u, ['-tag:v', 'avc1', '-bsf:v', 'h264_mp4toannexb,extract_extradata']],
+  [/^(?:hevc|h265|hvc1)/u, ['-tag:v', 'hvc1']],
+];
+
 export function videoOptions(
   video: NonNullable<TrackPlan['video']>,
   tools: CallOptions,
@@ -48,10 +55,8 @@ export function videoOptions(
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
-  // Apple's players require this tag for HEVC.
-  return /^(?:hevc|h265|hvc1|hev1)/u.test(video.codec)
-    ? ['-c:v', 'copy', '-tag:v', 'hvc1']
-    : ['-c:v', 'copy'];
+  const copied = copiedNames.find(([codecs]) => codecs.test(video.codec));
+  return ['-c:v', 'copy', ...(copied === undefined ? [] : copied[1])];
 }
 
 /**

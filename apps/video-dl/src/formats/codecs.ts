@@ -72,6 +72,11 @@ export function isSameCodec(found: string | undefined, announced: string | undef
   return codecFamily(found) === codecFamily(announced) && playersOf(found) === playersOf(announced);
 }
 
+/** Whether the parameter sets of H.264 or HEVC in MP4 may be in the media alone, where Apple's players don't look. */
+export function hasSetsInMedia(codec: string | undefined): boolean {
+  return /^(avc3|hev1)/.test(codec ?? '');
+}
+
 /** ffprobe's name for a codec string such as `avc1.640028` (`h264`); unknown ones are only lowercased. */
 export function codecFamily(codec: string): string {
   return families.find(([pattern]) => pattern.test(codec))?.[1] ?? codec.toLowerCase();

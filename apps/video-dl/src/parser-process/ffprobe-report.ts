@@ -32,6 +32,7 @@ const reportSchema = z.object({
       z.object({
         codec_type: z.string().optional(),
         codec_name: z.string().optional(),
+        codec_tag_string: z.string().optional(),
         profile: z.string().optional(),
         level: z.number().optional(),
         width: z.number().optional(),
@@ -92,10 +93,17 @@ export function readFfprobeReport(text: string): Probe {
   };
 }
 
-function fullCodec({ profile = '', level = 0 }: ReportedStream, codec: string): string {
+/** Sample entries whose parameter sets may be in the media alone. */
+const inBand = ['avc3', 'hev1'];
+
+function fullCodec(
+  { profile = '', level = 0, codec_tag_string: tag = '' }: ReportedStream,
+  codec: string,
+): string {
   const rare = codec === 'h264' ? rareH264Profiles.get(profile) : undefined;
   const hex = (byte: number) => (byte & 0xff).toString(16).padStart(2, '0');
-  return rare === undefined ? codec : `avc1.${hex(rare)}00${hex(level)}`;
+  const name = inBand.includes(tag) ? tag : codec;
+  return rare === undefined ? name : `avc1.${hex(rare)}00${hex(level)}`;
 }
 
 function isDefault({ disposition = {} }: ReportedStream): boolean {

@@ -135,8 +135,9 @@ export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolea
   // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
-  // Apple's players reject HEVC under this name. A generated stream uses the other one.
-  const isPlayable = probe !== null && !sampleEntryTypes(movie).includes('hev1');
+  // Apple's players reject these. A generated stream has the parameter sets in its header.
+  const entries = sampleEntryTypes(movie);
+  const isPlayable = probe !== null && !entries.includes('hev1') && !entries.includes('avc3');
   // Fragments up to the end that one index lists are those of one file.
   const indexedEnd = index === undefined ? 0 : indexEnd + indexedBytes(index);
   const isIndexed = indexedEnd >= totalBytes - maxTrailerBytes;

@@ -1,12 +1,15 @@
 import type { HdrTransfer } from '../probed.js';
 import { type Box, childBoxes, readBoxHeader } from './box.js';
 
-/** ffprobe's codec names, keyed by sample entry (ISO 14496-12 and the registry at mp4ra.org). */
+/**
+ * ffprobe's codec names, keyed by sample entry (ISO 14496-12 and the registry at mp4ra.org). `avc3` and `hev1` keep
+ * theirs: their parameter sets may be in the media alone.
+ */
 const codecs: Readonly<Record<string, string>> = {
   avc1: 'h264',
-  avc3: 'h264',
+  avc3: 'avc3',
   hvc1: 'hevc',
-  hev1: 'hevc',
+  hev1: 'hev1',
   av01: 'av1',
   vp08: 'vp8',
   vp09: 'vp9',
@@ -59,9 +62,10 @@ export const rareH264Profiles: ReadonlyMap<string, number> = new Map([
 /** The codec of an entry other than `mp4a`; for H.264, from its `avcC` box (ISO 14496-15, 5.3.3). */
 export function videoCodec({ type, bytes }: Box): string | undefined {
   const codec = codecs[type];
-  const config = codec === 'h264' ? bytes.indexOf('avcC') : -1;
+  const isH264 = codec === 'h264' || codec === 'avc3';
+  const config = isH264 ? bytes.indexOf('avcC') : -1;
   if (config < 0 || ![...rareH264Profiles.values()].includes(bytes.readUInt8(config + 5))) return codec;
-  return `avc1.${bytes.toString('hex', config + 5, config + 8)}`;
+  return `${type}.${bytes.toString('hex', config + 5, config + 8)}`;
 }
 
 /** The `esds` box of an `mp4a` entry; undefined without one. */
