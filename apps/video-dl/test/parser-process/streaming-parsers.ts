@@ -309,6 +309,7 @@ export const otherFiles: Readonly<Record<string, string>> = {
   'parser-process/jobs.ts': 'schemas of results, each bounded',
   'parser-process/parser-pool.ts': 'the parent of the parser processes',
   'parser-process/parser-process.ts': 'the entry point of a parser process',
+  'formats/codecs.ts': 'names of codecs, by patterns in linear time',
   'formats/media-head.ts': 'types',
   'formats/probed.ts': 'types',
   'formats/rejection.ts': 'an error',
