@@ -1,5 +1,5 @@
 import { TinyPiecesError } from '@media-services/egress-guard';
-import { DomainError, errorCode } from '@media-services/http-common';
+import { DomainError, errorCode, type ErrorCode } from '@media-services/http-common';
 import { errors } from 'undici';
 import { Rejection } from '../formats/rejection.js';
 
@@ -56,7 +56,7 @@ export function faultFrom(error: unknown): TransferFault {
   const code = errorCode(error) ?? '';
   if (/^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
     const detail =
-      "The TLS certificate of the site's media server is invalid, so the file can't be downloaded.";
+      "The TLS certificate of the site's media server is invalid, so the file can't be downloaded. Use another source, or try again once the site has renewed it.";
     return new TransferFault(new DomainError('upstream_unreachable', detail, { cause: error }), 'none');
   }
   // undici doesn't give every error of its HTTP parser a code.
@@ -86,39 +86,38 @@ export function faultFromStatus(status: number, retryAfter: string | undefined):
   return new TransferFault(failureFromStatus(status), remedy, retryAfterMs(retryAfter));
 }
 
+type StatusFailure = readonly [code: ErrorCode, what: string, retryAfterSeconds?: number];
+
+const isGone: StatusFailure = [
+  'video_not_found',
+  'the video file no longer exists. Open the page in a browser and check that the video plays.',
+];
+const isLate: StatusFailure = ['upstream_timeout', "it didn't get the file in time. Try again later."];
+const isRejected: StatusFailure = [
+  'upstream_error',
+  'it rejects this service. Try again later. If you run this server: set COOKIES_FILE, OUTBOUND_PROXY or YTDLP_EXTRACTOR_ARGS.',
+];
+const statusFailures: Readonly<Partial<Record<number, StatusFailure>>> = {
+  401: isRejected,
+  403: isRejected,
+  404: isGone,
+  408: isLate,
+  410: isGone,
+  429: ['upstream_rate_limited', 'it limits the requests of this service. Try again in a minute.', 60],
+  451: [
+    'geo_blocked',
+    "it blocks this video in this service's country. Use another source. If you run this server: OUTBOUND_PROXY can use another region.",
+  ],
+  504: isLate,
+};
+
 function failureFromStatus(status: number): DomainError {
-  if (status === 429) {
-    return new DomainError(
-      'upstream_rate_limited',
-      "The site's media server limits our request rate (HTTP 429).",
-      {
-        retryAfterSeconds: 60,
-      },
-    );
-  }
-  if (status === 404 || status === 410) {
-    return new DomainError(
-      'video_not_found',
-      `The video file no longer exists on the site (HTTP ${status}). Open the page in a browser and check that the video plays.`,
-    );
-  }
-  if (status === 451) {
-    return new DomainError('geo_blocked', "The site blocks this video in this service's country (HTTP 451).");
-  }
-  if (status === 504 || status === 408) {
-    return new DomainError(
-      'upstream_timeout',
-      `The site's media server didn't respond in time (HTTP ${status}).`,
-    );
-  }
-  if (status === 401 || status === 403) {
-    return new DomainError(
-      'upstream_error',
-      `The site's media server rejects this service (HTTP ${status}). Try again later. If you run this server: set COOKIES_FILE, OUTBOUND_PROXY or YTDLP_EXTRACTOR_ARGS.`,
-    );
-  }
-  const detail = `The site's media server returned HTTP ${status} instead of the file. Try again later.`;
-  return new DomainError('upstream_error', detail);
+  const [code, what, retryAfterSeconds]: StatusFailure = statusFailures[status] ?? [
+    'upstream_error',
+    'it has an error. Try again later.',
+  ];
+  const detail = `The site's media server responded with HTTP ${status}: ${what}`;
+  return new DomainError(code, detail, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 
 function retryAfterMs(header: string | undefined): number {

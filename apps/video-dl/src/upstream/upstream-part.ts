@@ -196,7 +196,10 @@ function endOf(wanted: number | null, total: number | null): number | null {
 }
 
 function emptyFile(): TransferFault {
-  return new TransferFault(new DomainError('no_media', "The site's media file is empty."), 'none');
+  return new TransferFault(
+    new DomainError('no_media', "The site's media file is empty. Try another page or format."),
+    'none',
+  );
 }
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);

@@ -92,7 +92,7 @@ async function follow(
     if (redirects >= limits.maxRedirects) {
       throw new DomainError(
         'upstream_error',
-        `The site's media server redirected more than ${limits.maxRedirects} times.`,
+        `The site's media server redirected more than ${limits.maxRedirects} times. Try again later, or use another page or format.`,
       );
     }
     if (response.setCookies.length > 0) {
@@ -112,7 +112,7 @@ function webUrl(url: string, base: string | undefined): URL {
   if (!target || !['http:', 'https:'].includes(target.protocol)) {
     throw new DomainError(
       'upstream_error',
-      "The site redirects to a URL that is too long or isn't http or https.",
+      "The site redirects to a URL that is too long or isn't http or https. Try another page or format.",
     );
   }
   target.username = '';
@@ -126,7 +126,10 @@ async function requestOnce(
   { dispatcher, limits, signal }: UpstreamRequest,
 ): Promise<UpstreamResponse> {
   const late = () =>
-    new DomainError('upstream_timeout', `The site's media server ${url.hostname} didn't respond in time.`);
+    new DomainError(
+      'upstream_timeout',
+      `The site's media server ${url.hostname} didn't respond in time. Try again later.`,
+    );
   return withDeadline({ timeoutMs: limits.firstByteTimeoutMs, signal, late }, (ended) =>
     dispatch(url, headers, dispatcher, ended),
   );
