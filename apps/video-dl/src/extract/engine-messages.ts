@@ -59,9 +59,7 @@ const rawFormatSchema = z.object({
   hls_media_playlist_data: text,
 });
 
-const indices = z.array(z.number().int().nonnegative()).max(2);
-
-const selections = z.record(z.enum(targets), indices);
+const selections = z.record(z.enum(targets), z.array(z.number().int().nonnegative()).max(2));
 
 const extractionSchema = z.object({
   kind: z.literal('extraction'),
@@ -115,7 +113,7 @@ const extractionSchema = z.object({
 });
 
 /** How the engine describes itself. */
-const descriptionSchema = z.object({
+export const engineReadySchema = z.object({
   version: z.string(),
   ageDays: z.number().nullable(),
   javascriptRuntime: z.string().nullable(),
@@ -125,10 +123,9 @@ const descriptionSchema = z.object({
   potProvider: z.string().nullable(),
 });
 
-export const engineReadySchema = descriptionSchema;
 export const engineResultSchema = z.discriminatedUnion('kind', [
   extractionSchema,
-  descriptionSchema.extend({ kind: z.literal('health') }),
+  engineReadySchema.extend({ kind: z.literal('health') }),
 ]);
 
 /** A failed job: what yt-dlp raised. */

@@ -160,22 +160,8 @@ const failureTable: readonly Cause[] = [
   },
 ];
 
-/** Kinds of yt-dlp warnings, in both failed and successful extractions. */
-export const warningKinds = [
-  'preview_only',
-  'rate_limited',
-  'refused',
-  'no_javascript_runtime',
-  'challenge_failed',
-  'sabr_only',
-  'po_token_missing',
-  'site_failed',
-  'other',
-] as const;
-export type WarningKind = (typeof warningKinds)[number];
-
-/** The first matching row wins. */
-const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
+/** Kinds of yt-dlp warnings, in both failed and successful extractions. The first matching row wins. */
+const warningTable = [
   ['preview_only', /only (the |extracting )?(the )?preview|just a preview|preview video is limited/],
   ['rate_limited', /http error 429|too many requests|rate.?limit/],
   ['no_javascript_runtime', /no supported javascript runtime|without a js runtime/],
@@ -190,7 +176,8 @@ const warningTable: readonly (readonly [WarningKind, RegExp])[] = [
     'site_failed',
     /precondition check failed|http error (400|5\d\d)|said: error|(unable|failed) to (download|extract|fetch|parse|query)|player error|invalid .*response/,
   ],
-];
+] as const satisfies readonly (readonly [string, RegExp])[];
+export type WarningKind = (typeof warningTable)[number][0] | 'other';
 
 export function warningKind(warning: string): WarningKind {
   const text = matchable(warning);
