@@ -95,7 +95,8 @@ const ownErrors = {
     title: 'The video is too long',
     retryable: false,
     cause: "Its duration or size exceeds this service's limit.",
-    remedy: 'Use a shorter video. If you run this server: raise VIDEO_MAX_SECONDS or STREAM_MAX_BYTES.',
+    remedy:
+      'Use a shorter video, or a part of it (`start`, `end`). If you run this server: raise VIDEO_MAX_SECONDS or STREAM_MAX_BYTES.',
   },
   geo_blocked: {
     status: 451,

@@ -129,8 +129,7 @@ class PartialWriter {
       if (rest.length > 0) rests.push(rest);
     }
     const { limits } = this.#job;
-    if (this.#generatedBytes > limits.maxOutputBytes)
-      throw tooLarge(this.#plan.target, 'has more bytes', limits);
+    if (this.#generatedBytes > limits.maxOutputBytes) throw tooLarge(this.#plan.target, null, limits);
     if (rests.length > 0) await this.#job.send(...rests);
   }
 }

@@ -266,8 +266,7 @@ export class StreamingService implements AsyncDisposable {
 
   /** The part of a known file to send; null if the client has this version. @throws DomainError */
   #partOf({ request, response, limits }: StreamJob, { plan, file }: { plan: Plan; file: KnownFile }) {
-    if (file.totalBytes > limits.maxOutputBytes)
-      throw tooLarge(plan.target, `has ${file.totalBytes} bytes`, limits);
+    if (file.totalBytes > limits.maxOutputBytes) throw tooLarge(plan.target, file.totalBytes, limits);
     if (isAnswered(request, response, file)) return null;
     const selection = file.hasRanges ? this.#sentVersions.select(request, file) : whole;
     return { selection, status: statusOf(selection, file, response) };

@@ -323,10 +323,10 @@ function assertNotTooLong(
   if (seconds !== null && seconds > limits.maxDurationSeconds) {
     throw new DomainError(
       'too_long',
-      `The video is ${Math.round(seconds)} s long; this service allows at most ${limits.maxDurationSeconds} s. Use a shorter one. If you run this server: raise VIDEO_MAX_SECONDS.`,
+      `The video is ${Math.round(seconds)} s long; this service allows at most ${limits.maxDurationSeconds} s. Use a shorter one, or request a part of it with \`start\` and \`end\`. If you run this server: raise VIDEO_MAX_SECONDS.`,
     );
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
-    throw tooLarge(target, `would have about ${estimatedBytes} bytes`, limits);
+    throw tooLarge(target, estimatedBytes, limits);
   }
 }

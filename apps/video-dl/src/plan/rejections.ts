@@ -23,16 +23,21 @@ export function notCopyable(codec: string): DomainError {
   );
 }
 
-/** The error for a stream over the size limit. @param how predicate, such as "has 5 bytes" */
+/** The error for a stream over the size limit. @param bytes null if the exact size is unknown */
 export function tooLarge(
   target: Target,
-  how: string,
+  bytes: number | null,
   { maxOutputBytes }: { readonly maxOutputBytes: number },
 ): DomainError {
+  const size = bytes === null ? 'is larger than' : `has about ${mebibytes(bytes)} MiB, more than`;
   const smaller = smallerTarget(target);
   const advice = smaller === undefined ? 'Use a shorter video' : `Request ${smaller}`;
   return new DomainError(
     'too_long',
-    `The result ${how}; this service allows at most ${maxOutputBytes}. ${advice}. If you run this server: raise STREAM_MAX_BYTES.`,
+    `The result ${size} the ${mebibytes(maxOutputBytes)} MiB that this service allows. ${advice}. If you run this server: raise STREAM_MAX_BYTES.`,
   );
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 1024 ** 2).toFixed(1);
 }
