@@ -298,7 +298,6 @@ export const streamingParsers: readonly StreamingParser[] = [
 
 /** Files that parse bytes, but aren't parsers of untrusted input. The reason says what limits them. */
 export const otherFiles: Readonly<Record<string, string>> = {
-  'formats/codecs.ts': 'names of at most 200 characters',
   'formats/chapters.ts': 'a list of at most 250',
   'formats/mp4/text-track.ts': 'writes',
   'formats/cover.ts': 'the first eight bytes of at most 512 KiB',
