@@ -1,6 +1,4 @@
 import type { Logger } from '@media-services/http-common';
-import { jpegOfWebp } from '../ffmpeg/jpeg.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
 import { type Cover, coverFrom, isWebp, maxCoverBytes } from '../formats/cover.js';
 import type { Plan } from '../plan/plan.js';
 import type { Upstream } from '../upstream/upstream.js';
@@ -9,7 +7,8 @@ const maxCoverWaitMs = 1500;
 
 interface FetchCoverOptions {
   readonly upstream: Pick<Upstream, 'fetchBytes'>;
-  readonly tools: MediaTools;
+  /** Null if it can't be converted, or not now. */
+  readonly jpegOf: (webp: Buffer, signal: AbortSignal) => Promise<Buffer | null>;
   readonly signal: AbortSignal;
   readonly client: string;
   readonly logger: Logger;
@@ -22,14 +21,14 @@ interface FetchCoverOptions {
  */
 export async function fetchCover(
   { container, covers }: Pick<Plan, 'container' | 'covers'>,
-  { upstream, tools, signal, client, logger }: FetchCoverOptions,
+  { upstream, jpegOf, signal, client, logger }: FetchCoverOptions,
 ): Promise<Cover | null> {
   if (container === null || container === 'mp4') return null;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
   for (const url of covers) {
     try {
       const { bytes } = await upstream.fetchBytes(url, { maxBytes: maxCoverBytes, signal: limited, client });
-      const shown = isWebp(bytes) ? await jpegOfWebp(tools, bytes, limited) : bytes;
+      const shown = isWebp(bytes) ? await jpegOf(bytes, limited) : bytes;
       const cover = shown && coverFrom(shown);
       if (cover !== null) return cover;
     } catch (error) {

@@ -14,6 +14,7 @@ import type { StreamLimits } from '../capacity.js';
 import { hasCurrentVersion, sendNotModified } from './conditions.js';
 import { convert } from './convert.js';
 import { fetchCover } from './fetch-cover.js';
+import { jpegOfWebp } from '../ffmpeg/jpeg.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import { outputFor } from './outputs.js';
 import { passOn } from './pass-on.js';
@@ -90,6 +91,7 @@ export class StreamingService implements AsyncDisposable {
     return { status: 200, headers };
   }
 
+  /** Starts no ffmpeg, so a cover that has to be converted leaves the size open. */
   async #describe(request: StreamRequest, context: StreamContext) {
     const extraction = await this.#extract(request, context);
     const options = {
@@ -101,10 +103,15 @@ export class StreamingService implements AsyncDisposable {
     const { plan } = way;
     if (way.kind === 'pass on' || way.kind === 'remux')
       return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
-    const cover = fetchCover(plan, { ...this.#options, ...options, logger: context.logger });
+    let isSizeKnown = true;
+    const jpegOf = async () => {
+      isSizeKnown = false;
+      return Promise.resolve(null);
+    };
+    const cover = fetchCover(plan, { ...this.#options, ...options, jpegOf, logger: context.logger });
     const output = await outputFor(plan, { ...this.#options, ...options, cover });
     const headerBytes = await output.headerBytes();
-    return { plan, format: output.format, file: output.file, headerBytes };
+    return { plan, format: output.format, file: isSizeKnown ? output.file : null, headerBytes };
   }
 
   /** What `/api/info` says about a stream. @throws as `Ways.prospect` */
@@ -287,7 +294,8 @@ export class StreamingService implements AsyncDisposable {
     const { request, response, context } = job;
     context.note({ delivery: 'made' });
     const options = { ...this.#options, ...headOptions(job) };
-    const cover = fetchCover(plan, { ...options, logger: context.logger });
+    const jpegOf = jpegOfWebp.bind(null, options.tools);
+    const cover = fetchCover(plan, { ...options, jpegOf, logger: context.logger });
     const output = await outputFor(plan, { ...options, cover });
     const { file } = output;
     if (isAnswered(request, response, file)) return;

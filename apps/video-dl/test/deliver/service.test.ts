@@ -143,14 +143,18 @@ describe('a stream', () => {
     expect(body.includes(cover)).toBe(true);
   });
 
-  it('has a WebP image as a JPEG cover, with the same length for HEAD', async () => {
-    await using service = await app(await usual({ covers: ['http://page.example/thumb.webp'] }));
+  it('has a WebP image as a JPEG cover, which HEAD leaves open, without running ffmpeg', async () => {
+    const found = await usual({ covers: ['http://page.example/thumb.webp'] });
+    await using service = await app(found);
+    await using headOnly = await new StreamApp({ ...tools, ffmpeg: '/bin/false' }, found).start();
     const webp = await readFile(await samples.get('cover.webp'));
-    service.cover = () => Promise.resolve({ bytes: webp });
-    const head = await receive(service.url('mp3'), { method: 'HEAD' });
-    const { headers, body, complete } = await receive(service.url('mp3'));
+    for (const each of [service, headOnly]) each.cover = () => Promise.resolve({ bytes: webp });
+    const head = await receive(headOnly.url('mp3'), { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.headers['content-length']).toBeUndefined();
+    expect(Number(head.headers['estimated-content-length'])).toBeGreaterThan(0);
+    const { body, complete } = await receive(service.url('mp3'));
     expect(complete).toBe(true);
-    expect(head.headers['content-length']).toBe(headers['content-length']);
     const [, cover] = (await inspectBody(body, 'mp3')).streams;
     expect(cover).toMatchObject({ codec_name: 'mjpeg', width: 160, height: 90 });
   });
