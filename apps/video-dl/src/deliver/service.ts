@@ -103,15 +103,15 @@ export class StreamingService implements AsyncDisposable {
     const { plan } = way;
     if (way.kind === 'pass on' || way.kind === 'remux')
       return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
-    let isSizeKnown = true;
-    const jpegOf = async () => {
-      isSizeKnown = false;
+    const unconverted: Buffer[] = [];
+    const jpegOf = (webp: Buffer): Promise<null> => {
+      unconverted.push(webp);
       return Promise.resolve(null);
     };
     const cover = fetchCover(plan, { ...this.#options, ...options, jpegOf, logger: context.logger });
     const output = await outputFor(plan, { ...this.#options, ...options, cover });
     const headerBytes = await output.headerBytes();
-    return { plan, format: output.format, file: isSizeKnown ? output.file : null, headerBytes };
+    return { plan, format: output.format, file: unconverted.length > 0 ? null : output.file, headerBytes };
   }
 
   /** What `/api/info` says about a stream. @throws as `Ways.prospect` */
