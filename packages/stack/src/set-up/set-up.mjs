@@ -61,11 +61,13 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
   const installEngine = async () => {
     if (!needs('video-dl')) return;
     await first;
+    let hasPyPi = false;
     await progress.step('Download engine (yt-dlp)', async (log) => {
       const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
+      hasPyPi = source === 'venv';
       return `${ytDlpVersion} (${source})`;
     });
-    if (process.platform === 'linux' && !env.FFMPEG_PATH)
+    if (hasPyPi && process.platform === 'linux' && !env.FFMPEG_PATH)
       await optionalStep(progress, 'ffmpeg that starts faster', installBuild('newest'));
     if (testTools) await optionalStep(progress, 'An older ffmpeg', installBuild('older'));
   };

@@ -94,11 +94,17 @@ async function unpack(python, folder) {
   ]);
   const binaries = join(packages, 'imageio_ffmpeg', 'binaries');
   const name = code === 0 ? readdirSync(binaries).find((file) => file.startsWith('ffmpeg-')) : undefined;
-  if (name === undefined) throw new UserError(`PyPI has no build for this machine: ${tailOf(output, 1)}`);
+  if (name === undefined)
+    throw new UserError(
+      `The system's ffmpeg is used, because PyPI's can't be installed: ${tailOf(output, 1)}`,
+    );
   const file = join(folder, 'ffmpeg');
   renameSync(join(binaries, name), file);
   chmodSync(file, 0o755);
   rmSync(packages, { recursive: true });
   const works = await runCommand(file, ['-version']);
-  if (works.code !== 0) throw new UserError(`it doesn't run here: ${tailOf(works.output, 1)}`);
+  if (works.code !== 0)
+    throw new UserError(
+      `The system's ffmpeg is used, because PyPI's doesn't run here: ${tailOf(works.output, 1)}`,
+    );
 }
