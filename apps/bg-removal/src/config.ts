@@ -46,11 +46,6 @@ export const configSchema = z.object({
     .describe(
       'Which graph of the model to run: int8 is faster and needs less memory; auto uses it on x86-64 with AVX2, and fp32 elsewhere.',
     ),
-  REFINE_SMALL_SUBJECTS: setting
-    .oneOf(['auto', 'off'], 'auto')
-    .describe(
-      'Whether the network sees a subject that is small in its image a second time, larger: finer edges for the time of a second inference.',
-    ),
   INFERENCE_DEVICE: setting
     .oneOf(deviceSettings, 'auto')
     .describe('Device for the model: cuda fails at start without a working GPU; auto then uses the CPU.'),

@@ -14,8 +14,6 @@ export interface RemoveBackgroundDependencies {
   /** For large images, which need a turn here first. Fewer than processes, so that other images never wait for them alone. */
   readonly largeTurns: FairTurns;
   readonly limits: ImageLimits;
-  /** Whether the network sees a small subject a second time, larger. */
-  readonly refineSmallSubjects: boolean;
 }
 
 export interface RemoveBackgroundRequest {
@@ -70,7 +68,7 @@ export async function removeBackground(
 }
 
 async function work(
-  { engine, pixels, limits, refineSmallSubjects }: RemoveBackgroundDependencies,
+  { engine, pixels, limits }: RemoveBackgroundDependencies,
   { file, tuning, output, signal, onStage }: RemoveBackgroundRequest,
   mayBeLarge: boolean,
 ): Promise<CutOutImage> {
@@ -86,7 +84,7 @@ async function work(
     onStage('inference', inferenceMs);
     return mask;
   };
-  const task = { file, limits, inputSize, tuning, output, refineSmallSubjects };
+  const task = { file, limits, inputSize, tuning, output };
   const result = await pixels.run(task, maskOf, signal, mayBeLarge);
   if (result.kind === 'rejected') throw rejectionError(result.rejection, limits, output);
   reportStages(result.stages);

@@ -173,7 +173,6 @@ function imageHandlers(context: AppContext) {
       largeTurns: new FairTurns({ capacity: Math.max(1, pixelProcesses - 1), maxHeld: slots }),
       guard,
       limits: imageLimits(config.IMAGE_MAX_PIXELS),
-      refineSmallSubjects: config.REFINE_SMALL_SUBJECTS === 'auto',
       maxFileBytes: config.IMAGE_MAX_BYTES,
       maxUploadingBytes: slots * (config.IMAGE_MAX_BYTES + multipartOverheadBytes),
       // Two of the largest results, incompressible.

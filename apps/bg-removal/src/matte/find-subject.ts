@@ -16,23 +16,13 @@ export interface OwnAlpha {
 /** What the network says of an image. */
 export type FoundSubject = { readonly kind: 'mask'; readonly mask: Plane } | OwnAlpha;
 
-export interface FindSubjectOptions {
-  /** Whether no pixel of the image is transparent. */
-  readonly isOpaque: boolean;
-  /** Whether the network sees a small subject a second time, larger. */
-  readonly refineSmallSubjects: boolean;
-}
-
 /**
  * Shows an image to the network as often as it takes: a finished cut-out once, with room around it; a
  * subject that fills an image with a plain ground twice, the second time with room around it; a
  * small subject twice, the second time larger; anything else once.
+ * @param isOpaque whether no pixel of the image is transparent
  */
-export async function findSubject(
-  image: RgbaImage,
-  { isOpaque, refineSmallSubjects }: FindSubjectOptions,
-  look: Look,
-): Promise<FoundSubject> {
+export async function findSubject(image: RgbaImage, isOpaque: boolean, look: Look): Promise<FoundSubject> {
   const outline = isOpaque ? undefined : cutOutOutline(image);
   if (outline !== undefined) {
     const rejected = rejectedSamples(outline, await look(outline.box, greySurroundings(outline)));
@@ -42,7 +32,7 @@ export async function findSubject(
   const first = await look(whole);
   const around = isOpaque ? plainSurroundings(image) : undefined;
   if (around !== undefined) return { kind: 'mask', mask: higher(first, await look(whole, around)) };
-  return { kind: 'mask', mask: refineSmallSubjects ? await withCloseUp(first, image, look) : first };
+  return { kind: 'mask', mask: await withCloseUp(first, image, look) };
 }
 
 /** The higher of two masks of the same area, at the size of the first. */

@@ -72,7 +72,7 @@ async function maskOf(view: View, conversation: Conversation): Promise<Plane> {
 
 /** Decodes once, and keeps the pixels while the network processes its views. */
 async function run(
-  { file, limits, inputSize, tuning, output, refineSmallSubjects }: PixelTask,
+  { file, limits, inputSize, tuning, output }: PixelTask,
   conversation: Conversation,
   memory: MemoryWatch,
 ): Promise<PixelResult> {
@@ -106,7 +106,7 @@ async function run(
   };
   const look = createLook(inputSize, (area, size) => shared.view(area, size), network);
   const { isOpaque } = shared;
-  const found = await findSubject(image, { isOpaque, refineSmallSubjects }, look);
+  const found = await findSubject(image, isOpaque, look);
   const subject =
     found.kind === 'mask'
       ? await shared.cutOut(found.mask, { ...defaultTuning, ...tuning })

@@ -34,7 +34,6 @@ export const pixelTaskSchema = z.object({
   inputSize: z.object({ width: z.int(), height: z.int() }),
   tuning: givenTuningSchema,
   output: outputSchema,
-  refineSmallSubjects: z.boolean(),
 });
 export type PixelTask = z.output<typeof pixelTaskSchema>;
 

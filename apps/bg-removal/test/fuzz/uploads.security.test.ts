@@ -181,7 +181,6 @@ test('any damaged file gives an image or a rejection', async () => {
           inputSize,
           tuning: defaultTuning,
           output: defaultOutput,
-          refineSmallSubjects: true,
         },
         maskOf,
         never,

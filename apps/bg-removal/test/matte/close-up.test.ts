@@ -1,8 +1,6 @@
-import sharp from 'sharp';
 import type { Rectangle } from '../../src/images/output.js';
 import { withCloseUp } from '../../src/matte/close-up.js';
 import { createPlane, type Plane } from '../../src/matte/plane.js';
-import { postImage, startWarmService } from '../support/service.js';
 
 const image = { width: 800, height: 600 };
 
@@ -73,41 +71,4 @@ test('a subject at the border of the image keeps all of the close-up there', asy
   const subject = { x: 0, y: 0, radius: 120 };
   const { mask } = await lookAgain(disc(whole, subject), (area) => disc(area, subject));
   expect(mask.data[0]).toBeGreaterThan(0.999);
-});
-
-/** The picture for the service: a bright disc in the dark. The tiny network takes 12 × 12 of its pixels for one. */
-const size = 768;
-const centre = { x: 260, y: 400 };
-const radius = 60;
-
-async function picture(): Promise<Buffer> {
-  const svg = `<svg width="${size}" height="${size}"><rect width="100%" height="100%" fill="#203040"/><circle cx="${centre.x}" cy="${centre.y}" r="${radius}" fill="#f0e8e0"/></svg>`;
-  return sharp(Buffer.from(svg)).removeAlpha().png().toBuffer();
-}
-
-/** The mean error of alpha, 0-255, beside a disc with a hard edge. */
-async function errorWith(env: Record<string, string>): Promise<number> {
-  const service = await startWarmService(env);
-  try {
-    const response = await postImage(service, await picture(), { fields: { feather: '0' } });
-    expect(response.status).toBe(200);
-    const alpha = await sharp(Buffer.from(response.body as Uint8Array))
-      .extractChannel('alpha')
-      .raw()
-      .toBuffer();
-    let sum = 0;
-    for (let y = 0; y < size; y++) {
-      for (let x = 0; x < size; x++) {
-        const isInside = Math.hypot(x + 0.5 - centre.x, y + 0.5 - centre.y) < radius;
-        sum += Math.abs((alpha[y * size + x] ?? 0) - (isInside ? 255 : 0));
-      }
-    }
-    return sum / size ** 2;
-  } finally {
-    await service.stop();
-  }
-}
-
-test('a small subject has finer edges, unless REFINE_SMALL_SUBJECTS is off', async () => {
-  expect(await errorWith({})).toBeLessThan(0.8 * (await errorWith({ REFINE_SMALL_SUBJECTS: 'off' })));
 });

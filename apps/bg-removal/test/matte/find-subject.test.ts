@@ -50,7 +50,7 @@ async function found(
       return { ...inputSize, data: network(rgb) };
     },
   );
-  return { subject: await findSubject(image, { isOpaque, refineSmallSubjects: false }, look), views };
+  return { subject: await findSubject(image, isOpaque, look), views };
 }
 
 const star =
@@ -182,4 +182,15 @@ describe('an opaque image', () => {
     const row = [...subject.mask.data.subarray(64 * 128, 65 * 128)];
     expect(row.filter((_, x) => Math.abs(x - 64) > 3).every((value) => value > 0.8)).toBe(true);
   });
+});
+
+test('a small subject is seen twice, the second time larger', async () => {
+  const ground = `${white}<path d="M0 150 400 150" stroke="#888" stroke-width="300" stroke-dasharray="9 13"/>`;
+  const { views } = await found(
+    await drawn(`${ground}<circle cx="150" cy="120" r="30" fill="#d22"/>`),
+    takesColours,
+  );
+  const shares = views.map((view) => takesColours(view).filter((value) => value === 1).length);
+  expect(shares).toHaveLength(2);
+  expect(shares[1]).toBeGreaterThan(3 * (shares[0] ?? 0));
 });

@@ -48,7 +48,6 @@ const good = async () => ({
   inputSize,
   tuning,
   output: defaultOutput,
-  refineSmallSubjects: true,
 });
 
 let endless: Promise<Buffer> | undefined;
@@ -78,7 +77,7 @@ describe('rejected by the header, before anything is decoded', () => {
     test(name, async () => {
       const [pid] = running.pids();
       const result = await running.run(
-        { file: await make(), limits, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
+        { file: await make(), limits, inputSize, tuning, output: defaultOutput },
         noMask,
         never,
       );
@@ -94,7 +93,6 @@ test('an image that needs more memory than there is for one is rejected by its h
     limits: unlimited,
     inputSize,
     tuning,
-    refineSmallSubjects: true,
   };
   const result = await running.run({ ...task, output: { ...defaultOutput, format: 'webp' } }, noMask, never);
   expect(result).toMatchObject({ kind: 'rejected', rejection: { code: 'needs_too_much_memory' } });
@@ -129,7 +127,7 @@ describe('without the header check', () => {
     const [pid = 0] = running.pids();
     const deadline = new AbortController();
     const decoding = running.run(
-      { file, limits: unlimited, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
+      { file, limits: unlimited, inputSize, tuning, output: defaultOutput },
       noMask,
       deadline.signal,
     );
@@ -153,7 +151,6 @@ describe('without the header check', () => {
       limits: unlimited,
       inputSize,
       tuning,
-      refineSmallSubjects: true,
     };
     await expect(limited.run({ ...task, output: defaultOutput }, allOfIt, never)).rejects.toMatchObject({
       code: 'image_too_large',
@@ -169,7 +166,7 @@ describe('without the header check', () => {
     const file = await endlessJpeg();
     const [pid = 0] = running.pids();
     const decoding = running.run(
-      { file, limits: unlimited, inputSize, tuning, output: defaultOutput, refineSmallSubjects: true },
+      { file, limits: unlimited, inputSize, tuning, output: defaultOutput },
       noMask,
       never,
     );

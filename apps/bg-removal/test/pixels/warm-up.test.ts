@@ -111,7 +111,6 @@ onLinux('no process warms up while one has a task, and they go on after it', asy
     inputSize: { width: 64, height: 64 },
     tuning: defaultTuning,
     output: defaultOutput,
-    refineSmallSubjects: false,
   };
   // The task gets its mask only when neither process uses processor time.
   const maskWhenQuiet = async () => {

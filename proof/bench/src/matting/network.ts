@@ -25,7 +25,6 @@ const settingsSchema = z.object({
   MODEL: z.string().default(defaultModelId),
   MODELS_DIR: z.string().default(defaultModelsDir),
   INFERENCE_PRECISION: z.enum(precisionSettings).default('auto'),
-  REFINE_SMALL_SUBJECTS: z.enum(['auto', 'off']).default('auto'),
 });
 
 export interface Network {
@@ -85,8 +84,7 @@ export async function openNetwork(wanted: { precision?: string; model?: string }
         },
       );
       const isOpaque = shot.own?.every((alpha) => alpha === 255) ?? true;
-      const refineSmallSubjects = settings.REFINE_SMALL_SUBJECTS === 'auto';
-      const found = await findSubject(image, { isOpaque, refineSmallSubjects }, look);
+      const found = await findSubject(image, isOpaque, look);
       return { found, looks };
     },
   };
