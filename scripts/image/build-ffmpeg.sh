@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds Debian's ffmpeg, with Debian's patches, but only with the features that video-dl allows.
 # Debian's build depends on 230 MB of libraries for displays, sound cards and codecs that we don't
-# use. The demuxers and decoders are those of apps/video-dl/src/ffmpeg/arguments.ts. build-ffmpeg.sh
+# use. The demuxers and decoders are those of apps/video-dl/src/ffmpeg/inputs.ts. build-ffmpeg.sh
 # FOLDER   puts ffmpeg and ffprobe into FOLDER
 set -eu
 folder=$1

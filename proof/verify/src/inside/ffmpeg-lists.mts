@@ -8,7 +8,7 @@ interface Arguments {
 /** Decoders from other libraries, which only some builds have; ffmpeg has its own for the same codecs. */
 const alternatives = new Set(['libaom-av1', 'libvpx', 'libvpx-vp9', 'libopus', 'libvorbis', 'libspeex']);
 
-const modulePath: string = '/app/dist/ffmpeg/arguments.js';
+const modulePath: string = '/app/dist/ffmpeg/inputs.js';
 const { inputArguments } = (await import(modulePath)) as Arguments;
 const given = inputArguments([{ url: 'x' }], {});
 const allowed = (option: string) => given[given.indexOf(option) + 1]?.split(',') ?? [];
