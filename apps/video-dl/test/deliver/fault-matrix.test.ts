@@ -289,6 +289,11 @@ const testedElsewhere = [
     'info/sources',
     'checks a format that its extractor marks as doubtful',
   ],
+  [
+    'Clear variants beside protected ones',
+    'deliver/encrypted',
+    'leaves the clear variants of a master playlist that states a key',
+  ],
   ['A playlist of six hours', 'info/sources', 'reads the playlist of a film of six hours'],
   ['Clocks that restart', 'relay/clock', 'when the clocks of fragmented MP4 restart'],
   ['MP3 files as segments', 'relay/segments', 'of MP3 lose the frame that only describes a file'],
