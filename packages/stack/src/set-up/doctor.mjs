@@ -7,6 +7,7 @@ import { isAtLeast, minimumNodeVersion } from './node/node-version.mjs';
 import { pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
 import { findPythonEngine } from './python/python-engine.mjs';
 import { findModel } from './set-up.mjs';
+import { downloadFolder } from './system/ffmpeg.mjs';
 import { ffmpegTool, runTools, testTools } from './system/system-tools.mjs';
 import { listenFailure, portFrom } from './stack/ports.mjs';
 import { checkSettings } from './stack/settings-problems.mjs';
@@ -88,9 +89,15 @@ function checkBuild(root) {
     : missing('Build', `not built: ${unbuilt.join(', ')}`);
 }
 
-/** @param {string} root */
-export async function checkFfmpeg(root, env = process.env) {
-  const { ffmpeg, ffprobe } = findFfmpeg({ ...env, FFMPEG_PATH: env.FFMPEG_PATH || staticFfmpeg(root) });
+/**
+ * @param {string} root
+ * @param {{ env?: NodeJS.ProcessEnv, folder?: string }} [options] `folder` has what set-up has downloaded
+ */
+export async function checkFfmpeg(root, { env = process.env, folder = downloadFolder(root) } = {}) {
+  const downloaded = join(folder, 'ffmpeg');
+  const isElsewhere = !ffmpegTool.isThere(env) && existsSync(downloaded);
+  const FFMPEG_PATH = isElsewhere ? downloaded : env.FFMPEG_PATH || staticFfmpeg(root);
+  const { ffmpeg, ffprobe } = findFfmpeg({ ...env, FFMPEG_PATH });
   const version = await firstLine(ffmpeg ?? 'ffmpeg', ['-version']);
   if (ffmpeg === undefined || version === undefined)
     return missing('ffmpeg', 'not found', fixFor([ffmpegTool], 'ffmpeg'));

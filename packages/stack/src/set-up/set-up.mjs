@@ -9,6 +9,7 @@ import { build } from './node/build.mjs';
 import { installDependencies } from './node/dependencies.mjs';
 import { checkNodeVersion } from './node/node-version.mjs';
 import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
+import { setUpFfmpeg } from './system/ffmpeg.mjs';
 import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
 import { ffmpegTool, nightlyTools, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
 import { installFfmpegBuild } from './system/ffmpeg-builds.mjs';
@@ -19,8 +20,8 @@ import { installFfmpegBuild } from './system/ffmpeg-builds.mjs';
  */
 
 const firstTools = [...runTools, pythonTool];
-/** Without it, an interpreter with yt-dlp is enough. */
-const optionalTools = [pythonTool];
+/** Without them there is a second way. */
+const optionalTools = [ffmpegTool, pythonTool];
 
 /**
  * Makes this checkout ready to run. Skips steps that are already done.
@@ -75,6 +76,14 @@ async function runSteps({ progress, set, testTools, asksForPassword }) {
   if (asksForPassword) await programs;
   const code = installCode({ progress, env, set, withModel: needs('bg-removal') });
   await all([programs, code, installEngine()]);
+  if (!ffmpegTool.isThere(env)) {
+    await progress.step('ffmpeg without a package manager', async (log) => {
+      await installDependencies({ root, env, log, set: 'ffprobe' });
+      const { source, ...paths } = await setUpFfmpeg({ root, log, env });
+      Object.assign(env, paths);
+      return source;
+    });
+  }
   return env;
 }
 

@@ -6,13 +6,15 @@ import { UserError } from '../user-error.mjs';
 import { shippedParts } from './build.mjs';
 
 /**
- * `run`: what `npm start` needs to build and run. `all`: also the tools for tests.
- * @typedef {'run' | 'all'} DependencySet
+ * `run`: what `npm start` needs to build and run. `all`: also the tools for tests. `ffprobe`:
+ * also the ffprobe that set-up uses if no package manager provides one.
+ * @typedef {'run' | 'ffprobe' | 'all'} DependencySet
  */
 
 /** @type {Record<DependencySet, readonly string[]>} */
 const pnpmOptions = {
   run: runOptions(),
+  ffprobe: [...runOptions(), '--filter-prod=@media-services/ffprobe-download'],
   all: [],
 };
 
@@ -46,7 +48,7 @@ export function dependenciesAreCurrent(root, set = 'run') {
     const stamp = stampFile(root, each);
     return existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
   };
-  return isInstalled('all') || isInstalled(set);
+  return isInstalled('all') || isInstalled(set) || (set === 'run' && isInstalled('ffprobe'));
 }
 
 /**
@@ -72,7 +74,8 @@ export async function installDependencies({ root, env, log, set }) {
     throw new UserError(`The dependencies could not be installed:\n${tailOf(output)}`);
   }
   removeOtherPlatforms(root);
-  for (const each of /** @type {const} */ (['run', 'all'])) rmSync(stampFile(root, each), { force: true });
+  for (const each of /** @type {const} */ (['run', 'ffprobe', 'all']))
+    rmSync(stampFile(root, each), { force: true });
   writeFileSync(stampFile(root, set), dependenciesHash(root));
   return '';
 }
