@@ -1,4 +1,7 @@
-"""Limits for one page: memory, requests, bytes, and the size of its result."""
+"""Limits for one page: memory, requests, bytes, and the size of its result.
+
+The parent checks the result again (src/extract/engine-messages.ts has the same values).
+"""
 
 import gc
 import subprocess

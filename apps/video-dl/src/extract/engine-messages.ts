@@ -20,18 +20,43 @@ export type EngineJob =
       readonly cookies?: string;
     };
 
-/** The engine limits the size of a result (`engine/download_engine/limits.py`), and its channel that of a line. */
-const text = z.string().nullable();
+/** Limits of a result, with the same values as in `engine/download_engine/limits.py`. */
+const most = {
+  formats: 500,
+  headers: 50,
+  warnings: 20,
+  kinds: 60,
+  causes: 10,
+  textCharacters: 1_000,
+  messageCharacters: 2_000,
+  descriptionCharacters: 20_000,
+  items: 50,
+  languages: 50,
+  chapters: 250,
+  subtitles: 200,
+  covers: 4,
+  playlistCharacters: 1024 * 1024,
+  urlCharacters: 8_192,
+  headerCharacters: 8_192,
+  cookieCharacters: 16_384,
+};
+
+const text = z.string().max(most.textCharacters).nullable();
+const url = z.string().max(most.urlCharacters);
 const number = z.number().nullable();
-const headers = z.record(z.string(), z.string());
-const warnings = z.array(z.string()).default([]);
+const message = z.string().max(most.messageCharacters);
+const warnings = z.array(z.string().max(most.messageCharacters)).max(most.warnings).default([]);
+
+const headers = z
+  .record(z.string().max(most.textCharacters), z.string().max(most.headerCharacters))
+  .refine((record) => Object.keys(record).length <= most.headers, { error: 'has too many headers' });
 
 const rawFormatSchema = z.object({
   format_id: text,
   format_note: text,
   ext: text,
   protocol: text,
-  url: z.string(),
+  url,
   vcodec: text,
   acodec: text,
   width: number,
@@ -46,17 +71,17 @@ const rawFormatSchema = z.object({
   /** Unix seconds before which the server rejects requests (ads come first). */
   available_at: number,
   http_headers: headers,
-  cookies: text,
+  cookies: z.string().max(most.cookieCharacters).nullable(),
   http_chunk_size: number,
   /** The track of the DASH manifest at `url`. */
   dash_track: z.object({ kind: z.enum(['video', 'audio']), id: z.string() }).nullable(),
   /** Extra data that yt-dlp passes to its HLS and DASH downloaders. */
-  extra_param_to_segment_url: text,
-  extra_param_to_key_url: text,
-  hls_aes: z.object({ uri: text, key: text, iv: text }).nullable(),
+  extra_param_to_segment_url: url.nullable(),
+  extra_param_to_key_url: url.nullable(),
+  hls_aes: z.object({ uri: url.nullable(), key: url.nullable(), iv: url.nullable() }).nullable(),
   /** The master playlist that an HLS format was found in. */
-  hls_master_url: text,
-  hls_media_playlist_data: text,
+  hls_master_url: url.nullable(),
+  hls_media_playlist_data: z.string().max(most.playlistCharacters).nullable(),
 });
 
 const selections = z.record(z.enum(targets), z.array(z.number().int().nonnegative()).max(2));
@@ -65,50 +90,54 @@ const extractionSchema = z.object({
   kind: z.literal('extraction'),
   id: text,
   title: text,
-  description: text,
+  description: z.string().max(most.descriptionCharacters).nullable(),
   duration: number,
   section_start: number,
   section_end: number,
-  chapters: z.array(z.object({ title: text, start: number, end: number })),
-  subtitles: z.array(
-    z.object({
-      language: z.string(),
-      name: text,
-      is_automatic: z.boolean(),
-      format: z.enum(subtitleFormats),
-      is_playlist: z.boolean(),
-      url: z.string(),
-      http_headers: headers,
-      cookies: text,
-    }),
-  ),
+  chapters: z.array(z.object({ title: text, start: number, end: number })).max(most.chapters),
+  subtitles: z
+    .array(
+      z.object({
+        language: z.string().max(most.textCharacters),
+        name: text,
+        is_automatic: z.boolean(),
+        format: z.enum(subtitleFormats),
+        is_playlist: z.boolean(),
+        url,
+        http_headers: headers,
+        cookies: z.string().max(most.cookieCharacters).nullable(),
+      }),
+    )
+    .max(most.subtitles),
   /** Set by a link with a start time. */
   start_time: number,
   uploader: text,
   channel: text,
   creator: text,
   artist: text,
-  webpage_url: text,
+  webpage_url: url.nullable(),
   extractor: text,
   upload_date: text,
   live_status: text,
   is_live: z.boolean(),
-  thumbnail: text,
-  covers: z.array(z.string()),
+  thumbnail: url.nullable(),
+  covers: z.array(url).max(most.covers),
   playlist_index: number,
   playlist_count: number,
-  items: z.array(z.object({ title: text, duration: number, thumbnail: text })),
-  formats: z.array(rawFormatSchema),
+  items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(most.items),
+  formats: z.array(rawFormatSchema).max(most.formats),
   selections,
   /** Of the audio. */
-  languages: z.array(
-    z.object({
-      language: z.string(),
-      is_original: z.boolean(),
-      is_description: z.boolean(),
-      selections,
-    }),
-  ),
+  languages: z
+    .array(
+      z.object({
+        language: z.string().max(most.textCharacters),
+        is_original: z.boolean(),
+        is_description: z.boolean(),
+        selections,
+      }),
+    )
+    .max(most.languages),
   warnings,
 });
 
@@ -132,12 +161,12 @@ export const engineResultSchema = z.discriminatedUnion('kind', [
 export const engineFailureSchema = z.object({
   kind: z.string(),
   /** Class names of the exception, its bases and its causes. */
-  kinds: z.array(z.string()).default([]),
-  message: z.string(),
+  kinds: z.array(z.string()).max(most.kinds).default([]),
+  message,
   httpStatus: z.number().nullish(),
   /** How many videos the page has, if the requested item number is higher. */
   itemCount: z.number().nullish(),
-  causes: z.array(z.string()).default([]),
+  causes: z.array(message).max(most.causes).default([]),
   warnings,
 });
 

@@ -130,6 +130,15 @@ describe.each(engines)('the limits of an engine with yt-dlp $ytDlp', ({ python, 
     expect(answer.formats.map(({ format_id: id }) => id)).not.toContain('address');
   });
 
+  it('are checked again by the service, should the engine send more', async () => {
+    const { result } = await extract('hoard-of-text');
+    const answer = engineResultSchema.parse(result);
+    if (answer.kind !== 'extraction') throw new Error('not an extraction');
+    const longer = { title: 'x'.repeat(1_001), formats: [...answer.formats, ...answer.formats] };
+    for (const [name, value] of Object.entries(longer))
+      expect(engineResultSchema.safeParse({ ...answer, [name]: value }).success).toBe(false);
+  });
+
   it('keep the engine warm', async () => {
     await expectBoundedMemory();
     expect(engine.process.exitCode).toBeNull();
