@@ -1,24 +1,20 @@
-import { diagnose, readSettings, root, runScript } from '../packages/stack/src/set-up/index.mjs';
+import { diagnose } from '../packages/stack/src/doctor/doctor.mjs';
+import { readSettings, runScript } from '../packages/stack/src/set-up/index.mjs';
 
 const usage = `npm run doctor
 Shows installed versions, missing programs, invalid settings, and how to fix them.`;
 
-const signs = { ok: '✓', warning: '!', missing: '✗', wrong: '✗' };
+const signs = { ok: '✓', warning: '!', wrong: '✗' };
 
 await runScript({ usage }, async () => {
   readSettings();
-  const diagnoses = await diagnose(root);
+  const diagnoses = await diagnose();
   const width = Math.max(...diagnoses.map(({ name }) => name.length));
   for (const { name, state, found, fix } of diagnoses) {
     console.log(`${signs[state]} ${name.padEnd(width)}  ${found}`);
     if (fix !== undefined) console.log(`  ${' '.repeat(width)}  → ${fix}`);
   }
-  const count = (/** @type {string} */ wanted) => diagnoses.filter(({ state }) => state === wanted).length;
-  const [missing, wrong] = [count('missing'), count('wrong')];
-  const outcome = [
-    ...(missing > 0 ? [`${missing} missing: \`npm start\` installs what it can.`] : []),
-    ...(wrong > 0 ? [`${wrong} to correct in .env or the environment: see docs/configuration.md`] : []),
-  ];
-  console.log(`\n${outcome.length === 0 ? 'Ready: npm start' : outcome.join('\n')}`);
-  return outcome.length === 0 ? 0 : 1;
+  const wrong = diagnoses.filter(({ state }) => state === 'wrong').length;
+  console.log(wrong === 0 ? '\nReady: npm start' : `\n${wrong} to correct`);
+  return wrong === 0 ? 0 : 1;
 });

@@ -1,14 +1,14 @@
 import {
   checkGatewayPort,
-  checkSettings,
   endOrphans,
-  portFrom,
+  gatewayAddress,
   Progress,
   readSettings,
   runScript,
   setUp,
   UserError,
 } from '../packages/stack/src/set-up/index.mjs';
+import { checkSettings } from '../packages/stack/src/doctor/settings-problems.mjs';
 
 const usage = `npm start
 Installs what is missing, builds, and runs both services behind the gateway until Ctrl-C.
@@ -21,10 +21,9 @@ Settings come from the environment and from .env; docs/configuration.md lists th
 await runScript({ usage }, async () => {
   const progress = new Progress();
   readSettings();
-  const host = process.env.HOST || '127.0.0.1';
-  const port = portFrom(process.env, 'PORT', 8080);
+  const { port, host } = gatewayAddress();
   if (endOrphans() > 0) progress.say('Stopped the leftovers of an earlier run.');
-  await checkGatewayPort(port, host);
+  await checkGatewayPort({ port, host });
   const env = await setUp({ progress, set: 'run' });
 
   // Built by set-up.

@@ -51,7 +51,7 @@ async function update(progress) {
  * @param {(line: string) => void} log
  */
 async function installUv(venv, log) {
-  const problem = await createVenv({ venv, log, env: process.env });
+  const problem = await createVenv({ venv, env: process.env });
   if (problem !== undefined) throw new UserError(problem);
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', `uv==${uvVersion}`];
   await runOrThrow(join(venv, 'bin', 'python'), pip, log);

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onFreePort, PortInUseError } from '@media-services/stack/set-up';
+import { onFreePort, PortInUseError } from '@media-services/stack';
 import { findExecutable, findNginx } from '@media-services/stack/set-up';
 import { atNight } from '../../proof/vitest/at-night.js';
 import { startGateway, type TestGateway } from './support/gateway.js';

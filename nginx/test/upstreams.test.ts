@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { renderGateway } from '@media-services/stack';
-import { findNginx, gatewayArguments, gatewayDir, isAtLeast } from '@media-services/stack/set-up';
+import { gatewayArguments, renderGateway } from '@media-services/stack';
+import { findNginx, gatewayDir, isAtLeast } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 import { startGateway, type TestGateway } from './support/gateway.js';
 

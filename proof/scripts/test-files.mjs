@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
-import { ensurePnpm, root, UserError } from '../../packages/stack/src/set-up/index.mjs';
+import { ensurePnpm, pnpmFolder, root, UserError } from '../../packages/stack/src/set-up/index.mjs';
 
 /**
  * Whether an argument of `npm test` is a test file or a folder of tests, not a package.
@@ -21,11 +21,11 @@ export async function runTestFiles({ files, watch, nightly }) {
   const paths = files.map((file) => resolve(file));
   const packages = new Set(paths.map(packageOf));
   if (watch && packages.size > 1) throw new UserError('--watch takes files of one package.');
-  const folder = await ensurePnpm({ root, log: console.error });
+  await ensurePnpm(console.error);
   const bin = join(root, 'node_modules', '.bin');
   const env = {
     ...process.env,
-    PATH: [bin, folder, process.env.PATH].join(delimiter),
+    PATH: [bin, pnpmFolder, process.env.PATH].join(delimiter),
     TEST_NIGHTLY: nightly || files.some((file) => file.endsWith('.nightly.ts')) ? '1' : '',
     TURBO_TELEMETRY_DISABLED: '1',
   };

@@ -59,8 +59,8 @@ const [place = '', ...args] = process.argv.slice(2);
 
 await runScript({ ...(places[place] ?? { usage: 'npm run proof -- PLACE' }), args }, async () => {
   const progress = new Progress();
-  await progress.step('pnpm', async (log) => void (await ensurePnpm({ root, log })));
-  const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
+  await progress.step('pnpm', ensurePnpm);
+  const env = { ...process.env, PATH: [pnpmFolder, process.env.PATH].join(delimiter) };
   await progress.step('Dependencies', (log) => installDependencies({ root, env, log, set: 'all' }));
   await progress.step('Build', async (log) => {
     const args = ['--filter=@media-services/verify...'];

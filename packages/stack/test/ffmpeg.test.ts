@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createGzip } from 'node:zlib';
-import { checkFfmpeg } from '../src/set-up/doctor.mjs';
+import { checkFfmpeg } from '../src/doctor/doctor.mjs';
 import { findExecutable } from '../src/set-up/executables.mjs';
 import { root } from '../src/set-up/project.mjs';
 import { runCommand } from '../src/set-up/run-command.mjs';
-import { setUpFfmpeg } from '../src/set-up/system/ffmpeg.mjs';
+import { downloadFfmpeg } from '../src/set-up/ffmpeg.mjs';
 import { scratch } from './support/scratch.js';
 
 const systemFfmpeg = findExecutable('ffmpeg') ?? '';
@@ -52,8 +52,7 @@ test.each([
   ['PATH', process.env],
   ['FFMPEG_PATH, with ffprobe next to it', { PATH: '', FFMPEG_PATH: systemFfmpeg }],
 ])('uses ffmpeg from %s', async (_where, env) => {
-  await expect(setUpFfmpeg({ root, log, env })).resolves.toEqual({ source: 'present' });
-  await expect(checkFfmpeg(root, { env })).resolves.not.toMatchObject({ state: 'missing' });
+  await expect(checkFfmpeg(root, { env })).resolves.not.toMatchObject({ state: 'wrong' });
 });
 
 test.each([
@@ -80,34 +79,31 @@ test.each([
 test('without a system ffmpeg, gets ffmpeg from ffmpeg-static and ffprobe from a package', async () => {
   const folder = join(scratch(), 'ffmpeg');
   const env = bareEnvironment();
-  await expect(checkFfmpeg(root, { env, folder })).resolves.toMatchObject({ state: 'missing' });
+  await expect(checkFfmpeg(root, { env, folder })).resolves.toMatchObject({ state: 'wrong' });
 
-  const fetched = await setUpFfmpeg({ root, log, env, folder });
+  const fetched = await downloadFfmpeg({ root, log, env, folder });
 
   expect(fetched).toEqual({
-    source: 'ffmpeg-static',
     FFMPEG_PATH: join(folder, 'ffmpeg'),
     FFPROBE_PATH: join(folder, 'ffprobe'),
   });
   expect(asked).toContain(`/b6.1.1/ffmpeg-${process.platform}-${process.arch}.gz`);
   const media = join(folder, 'tone.mp3');
   const tone = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=duration=1', media];
-  expect(await runCommand(fetched.FFMPEG_PATH ?? '', tone)).toMatchObject({ code: 0 });
+  expect(await runCommand(fetched.FFMPEG_PATH, tone)).toMatchObject({ code: 0 });
   const ask = ['-v', 'error', '-show_entries', 'stream=codec_name', '-of', 'csv=p=0', media];
-  expect(await runCommand(fetched.FFPROBE_PATH ?? '', ask)).toMatchObject({ code: 0, output: 'mp3\n' });
+  expect(await runCommand(fetched.FFPROBE_PATH, ask)).toMatchObject({ code: 0, output: 'mp3\n' });
 
   const before = asked.length;
-  await expect(setUpFfmpeg({ root, log, env, folder })).resolves.toMatchObject({
-    source: 'ffmpeg-static, downloaded earlier',
-  });
+  await expect(downloadFfmpeg({ root, log, env, folder })).resolves.toEqual(fetched);
   expect(asked).toHaveLength(before);
   await expect(checkFfmpeg(root, { env, folder })).resolves.toMatchObject({ state: 'ok' });
 });
 
-test('reports everything it tried if the mirror is unreachable too', async () => {
+test('says what to do if the mirror is unreachable', async () => {
   const env = { ...bareEnvironment(), FFMPEG_BINARIES_URL: 'http://127.0.0.1:9' };
 
-  const failing = setUpFfmpeg({ root, log, env, folder: join(scratch(), 'ffmpeg') });
+  const failing = downloadFfmpeg({ root, log, env, folder: join(scratch(), 'ffmpeg') });
 
-  await expect(failing).rejects.toThrow(/Missing: ffmpeg .*ECONNREFUSED.*FFMPEG_BINARIES_URL/s);
+  await expect(failing).rejects.toThrow(/ffmpeg is missing.*ECONNREFUSED.*FFMPEG_BINARIES_URL/s);
 });

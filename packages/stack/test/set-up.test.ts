@@ -1,26 +1,30 @@
-import { chmodSync, existsSync, mkdirSync, utimesSync, writeFileSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { checkDownloadEngine } from '../src/set-up/doctor.mjs';
+import { checkDownloadEngine } from '../src/doctor/doctor.mjs';
 import { findExecutable } from '../src/set-up/executables.mjs';
 import { withLock } from '../src/set-up/lock.mjs';
 import {
   dependenciesAreCurrent,
-  dependenciesHash,
   removeOtherPlatforms,
-} from '../src/set-up/node/dependencies.mjs';
-import { checkNodeVersion, isAtLeast } from '../src/set-up/node/node-version.mjs';
-import { pinnedPnpmVersion } from '../src/set-up/node/pnpm.mjs';
-import { isWanted, readSettings, root } from '../src/set-up/project.mjs';
-import { isAlive } from '../src/set-up/stack/stack-records.mjs';
-import { installSystemTools } from '../src/set-up/system/system-packages.mjs';
+  stampDependencies,
+} from '../src/set-up/dependencies.mjs';
+import { checkNodeVersion, isAtLeast, isWanted, readSettings, root } from '../src/set-up/project.mjs';
+import { installSystemTools } from '../src/set-up/system-packages.mjs';
 import { scratch, fakeProgram } from './support/scratch.js';
-import { engineFolder, setUpPythonEngine } from '../src/set-up/python/python-engine.mjs';
-import { findSystemYtDlp } from '../src/set-up/python/python-interpreters.mjs';
+import { engineFolder, findSystemYtDlp, setUpPythonEngine } from '../src/set-up/python-engine.mjs';
 import { UserError } from '../src/set-up/user-error.mjs';
 
 test('versions are compared as numbers', () => {
@@ -32,11 +36,7 @@ test('versions are compared as numbers', () => {
 });
 
 test('a Node that is too old is rejected with the required version', () => {
-  expect(() => checkNodeVersion(root, '18.0.0')).toThrow(/Node 18\.0\.0 is too old: 20\.19 or later/);
-});
-
-test('reads the pinned pnpm version from package.json', () => {
-  expect(pinnedPnpmVersion(root)).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(() => checkNodeVersion('18.0.0')).toThrow(/Node 18\.0\.0 is too old: 20\.19 or later/);
 });
 
 test("onnxruntime's binaries for other platforms are removed", () => {
@@ -60,10 +60,11 @@ test('dependencies are outdated only after the lockfile has changed', () => {
     writeFileSync(join(folder, name), name);
   }
   expect(dependenciesAreCurrent(folder)).toBe(false);
-  writeFileSync(join(folder, 'node_modules', '.set-up-stamp-run'), dependenciesHash(folder));
+  stampDependencies(folder, 'run');
   expect(dependenciesAreCurrent(folder)).toBe(true);
   expect(dependenciesAreCurrent(folder, 'all')).toBe(false);
-  writeFileSync(join(folder, 'node_modules', '.set-up-stamp-all'), dependenciesHash(folder));
+  stampDependencies(folder, 'all');
+  expect(dependenciesAreCurrent(folder)).toBe(true);
   expect(dependenciesAreCurrent(folder, 'all')).toBe(true);
   writeFileSync(join(folder, 'pnpm-lock.yaml'), 'another');
   expect(dependenciesAreCurrent(folder)).toBe(false);
@@ -80,26 +81,42 @@ test('finds a program on PATH only if it is an executable file', () => {
   expect(findExecutable('other', [], env)).toBe(join(folder, 'other'));
 });
 
-test('if a tool cannot be installed, the message says how to install it', async () => {
-  const tool = {
-    name: 'ffmpeg',
-    purpose: 'converts media',
-    isThere: () => false,
-    apt: ['ffmpeg'],
-    brew: ['ffmpeg'],
-  };
+const tool = {
+  name: 'ffmpeg',
+  purpose: 'converts media',
+  isThere: () => false,
+  packages: { any: 'ffmpeg', dnf: 'ffmpeg-free' },
+};
+const log = (): undefined => undefined;
 
-  const installing = installSystemTools({ tools: [tool], log: () => undefined, env: { PATH: scratch() } });
+test('if a tool cannot be installed, the message says how to install it', async () => {
+  const installing = installSystemTools({ tools: [tool], log, env: { PATH: scratch() } });
 
   await expect(installing).rejects.toThrow(/Missing: ffmpeg \(converts media\)/);
   await expect(installing).rejects.toThrow(/apt-get install -y --no-install-recommends ffmpeg/);
 });
 
+test.each([
+  ['dnf', 'sudo dnf install -y ffmpeg-free'],
+  ['apk', 'sudo apk add ffmpeg'],
+  ['pacman', 'sudo pacman -S --needed --noconfirm ffmpeg'],
+  ['brew', 'brew install ffmpeg'],
+])("if a tool cannot be installed, the message has %s's command", async (program, command) => {
+  const folder = scratch();
+  fakeProgram(folder, program, 'exit 3');
+  vi.stubEnv('PATH', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+
+  await expect(installSystemTools({ tools: [tool], log })).rejects.toThrow(`:\n  ${command}`);
+});
+
 test('an existing tool is not installed again', async () => {
-  const tool = { name: 'x', purpose: '', isThere: () => true, apt: [], brew: [] };
   const lines: string[] = [];
 
-  const installing = installSystemTools({ tools: [tool], log: (line) => void lines.push(line) });
+  const installing = installSystemTools({
+    tools: [{ ...tool, isThere: () => true }],
+    log: (line) => void lines.push(line),
+  });
 
   await expect(installing).resolves.toBe('present');
   expect(lines).toEqual([]);
@@ -198,14 +215,14 @@ test('the second command waits for the first and says so', async () => {
 
   expect(order).toEqual(['first', 'second']);
   expect(said).toEqual([expect.stringContaining(`process ${process.pid}`)]);
-  expect(existsSync(file)).toBe(false);
+  expect(() => readlinkSync(file)).toThrow('ENOENT');
 });
 
 test('the lock of a command that was killed is taken over', async () => {
   const file = join(scratch(), 'lock');
   const dead = spawn(process.execPath, ['-e', '']);
   await once(dead, 'exit');
-  writeFileSync(file, String(dead.pid));
+  symlinkSync(`${dead.pid}-`, file);
 
   await expect(
     withLock(
@@ -221,12 +238,14 @@ const runsMain = fileURLToPath(new URL('../src/set-up/user-error.mjs', import.me
 const linuxTest = process.platform === 'linux' ? test : test.skip;
 
 test.each([
-  ['an empty one, older than any command needs to write it', ''],
-  ['one whose process id belongs to another process now', `${process.pid} 1`],
-])('a lock without an owner is taken over: %s', async (_what, content) => {
+  ['not a link', (file: string) => writeFileSync(file, '')],
+  [
+    'of a process id that belongs to another process now',
+    (file: string) => symlinkSync(`${process.pid}-1`, file),
+  ],
+])('a lock without an owner is taken over: %s', async (_what, leave) => {
   const file = join(scratch(), 'lock');
-  writeFileSync(file, content);
-  utimesSync(file, 0, 0);
+  leave(file);
   const work = () => Promise.resolve('done');
 
   await expect(withLock(file, () => undefined, work)).resolves.toBe('done');
@@ -254,14 +273,14 @@ linuxTest.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'no reader'] as const)(
     const pidOf = () =>
       existsSync(join(folder, 'pid')) ? Number(readFileSync(join(folder, 'pid'), 'utf8')) : 0;
     while (pidOf() === 0) await delay(10);
-    expect(existsSync(lock)).toBe(true);
+    expect(readlinkSync(lock)).toContain(`${command.pid}-`);
 
     if (signal === 'no reader') command.stdout.destroy();
     else command.kill(signal);
 
     expect(await ended).toEqual([signal === 'no reader' ? 1 : 128 + constants.signals[signal], null]);
-    expect(existsSync(lock)).toBe(false);
-    while (isAlive(pidOf())) await delay(10);
+    expect(() => readlinkSync(lock)).toThrow('ENOENT');
+    while (existsSync(`/proc/${pidOf()}`)) await delay(10);
   },
 );
 
@@ -276,7 +295,7 @@ test('work that fails releases the lock', async () => {
     ),
   ).rejects.toThrow('no');
 
-  expect(existsSync(file)).toBe(false);
+  expect(() => readlinkSync(file)).toThrow('ENOENT');
 });
 
 /** Runs Node until it exits. */
@@ -290,7 +309,6 @@ function node(...args: string[]): Promise<{ code: number; stdout: string; stderr
 
 test.each([
   ['EACCES', /^✗ EACCES: permission denied, open 'x'\n.*chown/],
-  ['EROFS', /read-only file system/],
   ['ENOSPC', /Free some space/],
 ])('a command that fails with %s says what to do, without a stack trace', async (code, message) => {
   const failure = `Object.assign(new Error('${code}: permission denied, open \\'x\\''), { code: '${code}' })`;
@@ -369,18 +387,18 @@ test('uses YTDLP_PYTHON unchanged', async () => {
   const engine = await setUpPythonEngine({ root, env: { YTDLP_PYTHON: python } });
 
   expect(engine).toEqual({ python, ytDlpVersion: '2026.01.31', source: 'configured' });
-  const found = await checkDownloadEngine(root, { YTDLP_PYTHON: python });
+  const found = checkDownloadEngine(root, { YTDLP_PYTHON: python });
   expect(found.found).toContain('2026.01.31 (configured');
 });
 
 test.each(['{', '{}', 'null'])(
   'npm run doctor reports a damaged record of the download engine: %s',
-  async (record) => {
+  (record) => {
     const root = checkout();
     mkdirSync(join(root, engineFolder, '.venv'));
     writeFileSync(join(root, engineFolder, '.venv', 'engine.json'), record);
 
-    await expect(checkDownloadEngine(root, {})).resolves.toMatchObject({ state: 'missing' });
+    expect(checkDownloadEngine(root, {})).toMatchObject({ state: 'wrong' });
   },
 );
 

@@ -1,22 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   checkGatewayPort,
-  claimStack,
   endOrphans,
+  gatewayAddress,
   killMarked,
   markedProcesses,
   markerName,
-  onFreePort,
-  portFrom,
-  PortInUseError,
+  newStack,
   root,
 } from '../src/set-up/index.mjs';
-import { deathMessage, panel } from '../src/index.js';
+import { deathMessage, onFreePort, panel, PortInUseError } from '../src/index.js';
 import { Child } from '../src/runner/child.js';
 import { StackProcesses } from '../src/runner/stack-processes.js';
 import { Stack } from '../src/runner/stack.js';
@@ -41,7 +39,7 @@ const program = (ignoring: boolean) => `
   console.log('child ' + child.pid);
   setInterval(() => {}, 1000);`;
 
-function startProgram({ ignoring = false, env = process.env, argument = '' } = {}): {
+function startProgram({ ignoring = false, env = process.env } = {}): {
   child: Child;
   pid: number;
   announced: Promise<number>;
@@ -51,7 +49,7 @@ function startProgram({ ignoring = false, env = process.env, argument = '' } = {
   const child = new Child({
     name: 'program',
     file: process.execPath,
-    args: ['-e', program(ignoring), argument],
+    args: ['-e', program(ignoring)],
     env,
     logFile: join(scratch(), 'program.log'),
     onLine: (_name, line) => announce(Number(line.split(' ')[1])),
@@ -92,7 +90,7 @@ const linuxTest = process.platform === 'linux' ? test : test.skip;
 test('a port in use is reported at once, with PORT as the fix', async () => {
   const port = await occupiedPort();
 
-  const checking = checkGatewayPort(port, '127.0.0.1');
+  const checking = checkGatewayPort({ port, host: '127.0.0.1' });
 
   await expect(checking).rejects.toThrow(new RegExp(`Port ${port} is in use`));
   await expect(checking).rejects.toThrow(/PORT=\d+ npm start/);
@@ -118,12 +116,10 @@ test('npm start on a port in use fails before it sets anything up', async () => 
 
 test('an invalid port is reported with its variable', () => {
   for (const value of ['x', '0', '65536', '80.5', '-1']) {
-    expect(() => portFrom({ PORT: value }, 'PORT', 8080)).toThrow(/^PORT is /);
+    expect(() => gatewayAddress({ PORT: value })).toThrow(/^PORT is /);
   }
-  expect(portFrom({ PORT: '' }, 'PORT', 8080)).toBe(8080);
-  expect(portFrom({ PORT: ' ' }, 'PORT', 8080)).toBe(8080);
-  expect(portFrom({ PORT: '9000' }, 'PORT', 8080)).toBe(9000);
-  expect(portFrom({ PORT: ' 9000 ' }, 'PORT', 8080)).toBe(9000);
+  expect(gatewayAddress({ PORT: ' ' })).toEqual({ port: 8080, host: '127.0.0.1' });
+  expect(gatewayAddress({ PORT: ' 9000 ', HOST: '::1' })).toEqual({ port: 9000, host: '::1' });
 });
 
 test('tries another port if a program takes the free one before we listen on it', async () => {
@@ -222,57 +218,27 @@ linuxTest('finds the leftovers of a stack by their marker', async () => {
   await gone(grandchild);
 });
 
-test('rejects a second stack on the same port while the first one runs, and names the first', () => {
-  const records = scratch();
-  const first = claimStack({ port: 1, marker: 'a' }, records);
-
-  expect(() => claimStack({ port: 1, marker: 'b' }, records)).toThrow(
-    new RegExp(`already on port 1 \\(process ${process.pid}\\)`),
-  );
-  claimStack({ port: 2, marker: 'c' }, records).release();
-  first.release();
-  claimStack({ port: 1, marker: 'b' }, records).release();
-});
-
-linuxTest(
-  "a record is replaced if it is damaged or its owner's process id belongs to another process",
-  () => {
-    const records = scratch();
-    const file = join(records, 'stack-1.json');
-    for (const text of ['', JSON.stringify({ owner: process.pid, start: '1', marker: 'none', groups: [] })]) {
-      writeFileSync(file, text);
-      claimStack({ port: 1, marker: 'a' }, records).release();
-      expect(readdirSync(records)).toEqual([]);
-    }
-  },
-);
-
 linuxTest('the next run ends the leftovers of a killed run and leaves running stacks alone', async () => {
-  const records = scratch();
-  const orphan = startProgram({ argument: root });
-  const stranger = startProgram();
-  const owned = startProgram({ argument: root });
-  const children = await Promise.all([orphan, stranger, owned].map(({ announced }) => announced));
-  const deadOwner = spawn(process.execPath, ['-e', '']);
-  await once(deadOwner, 'exit');
-  const record = (port: number, owner: number | undefined, programs: { pid: number }[]) =>
-    writeFileSync(
-      join(records, `stack-${port}.json`),
-      JSON.stringify({ owner, marker: 'none', groups: programs.map(({ pid }) => pid) }),
-    );
-  record(1, deadOwner.pid, [orphan, stranger]);
-  mkdirSync(join(records, 'gateway-1'));
-  record(2, process.pid, [owned]);
+  const stacks = scratch();
+  const killed = spawn(process.execPath, ['-e', '']);
+  await once(killed, 'exit');
+  const running = newStack(stacks).marker;
+  // The ids of processes are reused: the second one's owner started at another time.
+  const orphans = [`${killed.pid}-1-a`, `${process.pid}-1-b`];
+  for (const marker of orphans) mkdirSync(join(stacks, marker));
+  const programs = [...orphans, running].map((marker) =>
+    startProgram({ env: { ...process.env, [markerName]: marker } }),
+  );
+  const children = await Promise.all(programs.map(({ announced }) => announced));
 
-  expect(endOrphans(records)).toBe(1);
+  expect(endOrphans(stacks)).toBe(2);
 
-  await orphan.child.exited;
-  await gone(children[0] ?? 0);
-  expect([stranger.pid, children[1] ?? 0, owned.pid, children[2] ?? 0].map(isAlive)).toEqual([
-    ...[true, true, true, true],
-  ]);
-  expect(endOrphans(records)).toBe(0);
-  expect(readdirSync(records)).toEqual(['stack-2.json']);
+  for (const { child } of programs.slice(0, 2))
+    expect(await child.exited).toMatchObject({ signal: 'SIGKILL' });
+  for (const pid of children.slice(0, 2)) await gone(pid);
+  expect([programs[2]?.pid ?? 0, children[2] ?? 0].map(isAlive)).toEqual([true, true]);
+  expect(endOrphans(stacks)).toBe(0);
+  expect(readdirSync(stacks)).toEqual([running]);
 });
 
 test('the panel has a command for every endpoint of the services that run', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { engineFolder, findBrowser, findNginx, installedFfmpegBuilds } from '@media-services/stack/set-up';
+import { engineFolder, findBrowser, findNginx, staticFfmpeg } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 
 /** Variables that choose a program or change which tests run. */
@@ -27,7 +27,8 @@ export async function toolVersions(root: string, env: NodeJS.ProcessEnv): Promis
   };
   const versions = await Promise.all([
     versionOf(env.FFMPEG_PATH || 'ffmpeg', '-version'),
-    ...installedFfmpegBuilds(root).map((file) => versionOf(file, '-version')),
+    versionOf(staticFfmpeg(root), '-version'),
+    versionOf(staticFfmpeg(root, 'older'), '-version'),
     versionOf(findNginx(env).nginx, '-V'),
     versionOf(findBrowser(env), '--version'),
     versionOf('redis-server', '--version'),
@@ -35,7 +36,7 @@ export async function toolVersions(root: string, env: NodeJS.ProcessEnv): Promis
   ]);
   const records = [
     join(root, engineFolder, '.venv', 'engine.json'),
-    join(root, 'node_modules', '.set-up-stamp-all'),
+    join(root, 'node_modules', '.set-up-stamp'),
   ].map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : ''));
   const all = [process.version, process.platform, process.arch, ...versions, ...records];
   return createHash('sha256')

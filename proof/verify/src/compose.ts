@@ -1,6 +1,6 @@
 /** npm run proof -- compose: proves the images and docker-compose.yml on the Docker engine that is there. */
 import { parseArgs } from 'node:util';
-import { onFreePort } from '@media-services/stack/set-up';
+import { onFreePort } from '@media-services/stack';
 import { checkAdditions } from './compose/additions.js';
 import { prepareBuild } from './compose/build.js';
 import { checkContainers } from './compose/containers.js';

@@ -29,7 +29,7 @@ export async function pythonTool(name: string, version: string): Promise<string>
   const venv = join(toolsDir, `${name}-${version}`);
   const program = join(venv, 'bin', name);
   if (!existsSync(program)) {
-    const problem = await createVenv({ venv, log: () => undefined, env: process.env });
+    const problem = await createVenv({ venv, env: process.env });
     if (problem !== undefined) throw new Error(problem);
     await run(join(venv, 'bin', 'pip'), ['install', '--quiet', `${name}==${version}`]);
   }

@@ -1,14 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  findNginx,
-  gatewayArguments,
-  onFreePort,
-  PortInUseError,
-  UserError,
-} from '@media-services/stack/set-up';
+import { findNginx, UserError } from '@media-services/stack/set-up';
 import { execa } from 'execa';
+import { onFreePort, PortInUseError } from '../runner/free-port.js';
 import { gatewayListen, renderGateway, type GatewayVariables } from './render-gateway.js';
 
 /** nginx with the project's configuration. */
@@ -29,6 +24,16 @@ export function requireNginx(env: NodeJS.ProcessEnv): {
     throw new UserError('nginx or its njs module is missing. Run `npm run setup`.');
   }
   return { nginx, njsModule, version };
+}
+
+/**
+ * The arguments to run a rendered gateway in the foreground. If we are root, the workers run as
+ * root too, because the distribution's nginx user may not be able to read this folder.
+ * @param runDir the folder that `renderGateway` wrote
+ */
+export function gatewayArguments(runDir: string): string[] {
+  const user = process.getuid?.() === 0 ? ' user root;' : '';
+  return ['-p', runDir, '-c', join(runDir, 'nginx.conf'), '-e', 'stderr', '-g', `daemon off;${user}`];
 }
 
 /**

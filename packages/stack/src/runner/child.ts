@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemErrorCode, tailOf } from '@media-services/stack/set-up';
+import { sendSignal, systemErrorCode, tailOf } from '@media-services/stack/set-up';
 import { execa } from 'execa';
 
 export interface ChildOptions {
@@ -95,7 +95,7 @@ export class Child {
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     if (this.pid === undefined) return;
-    signalTo('SIGTERM', this.pid);
+    sendSignal(this.pid, 'SIGTERM');
     const timer = new AbortController();
     await Promise.race([
       this.exited,
@@ -103,7 +103,7 @@ export class Child {
     ]);
     timer.abort();
     // Even a well-behaved parent can leave processes behind in its group.
-    signalTo('SIGKILL', -this.pid);
+    sendSignal(-this.pid, 'SIGKILL');
     await this.exited;
   }
 }
@@ -111,14 +111,6 @@ export class Child {
 /** The message for a process that has ended unexpectedly. */
 export function deathMessage({ child, reason }: { child: Child; reason: string }): string {
   return `${child.name} ended unexpectedly (${reason}). Its last lines (${child.logFile}):\n${child.lastLines()}`;
-}
-
-function signalTo(signal: NodeJS.Signals, pid: number): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ESRCH') throw error; // ESRCH: already gone
-  }
 }
 
 const pollMs = 200;

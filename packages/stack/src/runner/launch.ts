@@ -1,19 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  gatewayArguments,
   gatewayDir,
   isWanted,
   listenFailure,
-  onFreePort,
   root,
   staticFfmpeg,
   UserError,
 } from '@media-services/stack/set-up';
 import { z } from 'zod';
-import { nginxListens, portInUse, requireNginx } from '../gateway/nginx.js';
+import { gatewayArguments, nginxListens, portInUse, requireNginx } from '../gateway/nginx.js';
 import { gatewayListen, renderGateway } from '../gateway/render-gateway.js';
 import { deathMessage, type Child } from './child.js';
+import { onFreePort } from './free-port.js';
 import { gatewayName, type StackProcesses } from './stack-processes.js';
 
 const loopback = '127.0.0.1';

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimStack, killMarked, logsDir as allLogs, markerName, root } from '@media-services/stack/set-up';
+import { killMarked, logsDir as allLogs, markerName, newStack, root } from '@media-services/stack/set-up';
 import { Child, type ChildOptions } from './child.js';
 
 const stopGraceMs = 10_000;
@@ -20,16 +19,13 @@ export class StackProcesses {
   /** Folder for the gateway's rendered configuration. */
   readonly runDir: string;
   readonly #onLine: StackProcessesOptions['onLine'];
-  readonly #marker = randomUUID();
-  readonly #claim: ReturnType<typeof claimStack>;
+  readonly #marker: string;
   readonly #kill = () => this.kill();
   #children: readonly Child[] = [];
   #stopped: Promise<void> | undefined;
 
-  /** @throws {UserError} if another stack of this checkout uses the port */
   constructor({ port, logsDir, onLine }: StackProcessesOptions) {
-    this.#claim = claimStack({ port, marker: this.#marker });
-    this.runDir = this.#claim.runDir;
+    ({ marker: this.#marker, runDir: this.runDir } = newStack());
     this.logsDir = logsDir ?? join(allLogs, String(port ?? this.#marker));
     this.#onLine = onLine;
     mkdirSync(this.logsDir, { recursive: true });
@@ -44,18 +40,13 @@ export class StackProcesses {
       logFile: join(this.logsDir, `${program.name}.log`),
       env: { ...program.env, [markerName]: this.#marker },
     });
-    this.#setChildren([...this.#children, child]);
+    this.#children = [...this.#children, child];
     return child;
   }
 
   /** Removes a process that has ended. */
   forget(child: Child): void {
-    this.#setChildren(this.#children.filter((each) => each !== child));
-  }
-
-  #setChildren(children: readonly Child[]): void {
-    this.#children = children;
-    this.#claim.setGroups(children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])));
+    this.#children = this.#children.filter((each) => each !== child);
   }
 
   get all(): readonly Child[] {
@@ -77,7 +68,6 @@ export class StackProcesses {
       this.#children.filter((child) => !isGateway(child)).map((child) => child.stop(stopGraceMs)),
     );
     killMarked(this.#marker);
-    this.#claim.release();
     rmSync(this.runDir, { recursive: true, force: true });
     process.off('exit', this.#kill);
   }

@@ -41,8 +41,7 @@ export async function startHealthyStack(options: Omit<StackOptions, 'port'>): Pr
 /**
  * Starts the services (SERVICES; both by default), and the gateway once they listen. Doesn't wait
  * until they are ready; `healthy()` does.
- * @throws {UserError} if nginx is missing, if a process ends, or if another stack of this checkout
- *   uses the port; the signal's reason once it aborts
+ * @throws {UserError} if nginx is missing or a process ends; the signal's reason once it aborts
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { port, host = loopback, signal } = options;

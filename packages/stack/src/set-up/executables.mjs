@@ -8,11 +8,8 @@ import { spawnSync } from 'node:child_process';
  * @param {readonly string[]} extraFolders
  */
 export function findExecutable(name, extraFolders = [], env = process.env) {
-  const folders = [...(env.PATH ?? '').split(delimiter), ...extraFolders];
-  return folders
-    .filter(Boolean)
-    .map((folder) => join(folder, name))
-    .find(isExecutable);
+  const folders = [...(env.PATH ?? '').split(delimiter), ...extraFolders].filter(Boolean);
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
 /** @param {string} file */
@@ -37,70 +34,34 @@ export function findFfmpeg(env = process.env) {
   return { ffmpeg, ffprobe: findExecutable('ffprobe', [], { PATH }) };
 }
 
-/** The headless shell comes first, because it opens a page in half the time. */
-const names = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'google-chrome-stable',
-];
-
 /**
  * The browser that opens the web page in tests and measurements: CHROMIUM_PATH, or Chromium on PATH.
- * @param {NodeJS.ProcessEnv} env
  * @returns {string | undefined}
  */
 export function findBrowser(env = process.env) {
+  // The headless shell comes first, because it opens a page in half the time.
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
   return env.CHROMIUM_PATH || names.map((name) => findExecutable(name, [], env)).find(Boolean);
 }
 
-const moduleFile = 'ngx_http_js_module.so';
-
 /** Debian installs nginx in /usr/sbin, which is often not on an unprivileged user's PATH. */
-const extraFolders = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin', '/usr/local/nginx/sbin'];
+const nginxFolders = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
 /**
  * Finds nginx and its JavaScript module.
- * @returns {{ nginx: string | undefined, njsModule: string | undefined, version: string | undefined }}
+ * @returns {{ nginx?: string, njsModule?: string | undefined, version?: string | undefined }}
  */
 export function findNginx(env = process.env) {
-  const nginx = env.NGINX_PATH || findExecutable('nginx', extraFolders, env);
-  if (nginx === undefined) return { nginx: undefined, njsModule: undefined, version: undefined };
-  const { stderr } = spawnSync(nginx, ['-V'], { encoding: 'utf8' });
-  const about = stderr ?? '';
+  const nginx = env.NGINX_PATH || findExecutable('nginx', nginxFolders, env);
+  if (nginx === undefined) return {};
+  const about = spawnSync(nginx, ['-V'], { encoding: 'utf8' }).stderr ?? '';
+  const built = (/** @type {string} */ option) => new RegExp(`--${option}=(\\S+)`).exec(about)?.[1] ?? '';
+  const folders = [built('modules-path'), join(built('prefix'), 'modules'), '/usr/lib/nginx/modules'];
   return {
     nginx,
-    njsModule: env.NGINX_NJS_MODULE || findNjsModule(about),
+    njsModule:
+      env.NGINX_NJS_MODULE ||
+      folders.map((folder) => join(folder, 'ngx_http_js_module.so')).find((file) => existsSync(file)),
     version: /nginx\/([\d.]+)/.exec(about)?.[1],
   };
-}
-
-/** @param {string} about */
-function findNjsModule(about) {
-  const prefix = /--prefix=(\S+)/.exec(about)?.[1];
-  const modulesPath = /--modules-path=(\S+)/.exec(about)?.[1];
-  const folders = [
-    modulesPath,
-    prefix && join(prefix, 'modules'),
-    '/usr/lib/nginx/modules',
-    '/usr/lib64/nginx/modules',
-    '/usr/share/nginx/modules',
-    '/etc/nginx/modules',
-    '/opt/homebrew/lib/nginx/modules',
-  ];
-  return folders
-    .filter((folder) => folder !== undefined)
-    .map((folder) => join(folder, moduleFile))
-    .find((file) => existsSync(file));
-}
-
-/**
- * The arguments to run a rendered gateway in the foreground. If we are root, the workers run as
- * root too, because the distribution's nginx user may not be able to read this folder.
- * @param {string} runDir the folder that `renderGateway` wrote
- */
-export function gatewayArguments(runDir) {
-  const user = process.getuid?.() === 0 ? ' user root;' : '';
-  return ['-p', runDir, '-c', join(runDir, 'nginx.conf'), '-e', 'stderr', '-g', `daemon off;${user}`];
 }

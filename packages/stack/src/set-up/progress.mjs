@@ -9,10 +9,9 @@ export class Progress {
   #out;
   #live;
 
-  /** @param {NodeJS.WriteStream} out */
   constructor(out = process.stdout) {
     this.#out = out;
-    this.#live = Boolean(out.isTTY) && process.env.CI === undefined;
+    this.#live = out.isTTY && process.env.CI === undefined;
   }
 
   /**
@@ -36,35 +35,27 @@ export class Progress {
     const seconds = () => Math.round((performance.now() - startedAt) / 1000);
     let latest = '';
     const draw = () => {
-      const width = (this.#out.columns ?? 80) - 1;
-      this.#out.write(clearLine + `… ${name}  ${seconds()} s  ${latest}`.slice(0, width));
+      const line = `… ${name}  ${seconds()} s  ${latest}`.slice(0, (this.#out.columns ?? 80) - 1);
+      if (this.#live) this.#out.write(clearLine + line);
+      else this.say(line);
     };
     const log = (/** @type {string} */ line) => {
-      latest = line.trim();
-      if (latest === '') return;
+      latest = line.trim() || latest;
       if (this.#live) draw();
     };
-    if (this.#live) draw();
-    else this.#out.write(`… ${name}\n`);
-    const timer = setInterval(
-      () => (this.#live ? draw() : this.#out.write(`  ${name}: ${seconds()} s  ${latest.slice(0, 120)}\n`)),
-      this.#live ? 1000 : heartbeatMs,
-    );
+    const finish = (/** @type {string} */ text) => this.say(`${this.#live ? clearLine : ''}${text}`);
+    draw();
+    const timer = setInterval(draw, this.#live ? 1000 : heartbeatMs);
     try {
       const result = await work(log);
       const detail = typeof result === 'string' && result !== '' ? `: ${result}` : '';
-      this.#finish(`✓ ${name}${detail}${seconds() >= 1 ? ` (${seconds()} s)` : ''}`);
+      finish(`✓ ${name}${detail}${seconds() >= 1 ? ` (${seconds()} s)` : ''}`);
       return result;
     } catch (error) {
-      this.#finish(`✗ ${name} (${seconds()} s)`);
+      finish(`✗ ${name} (${seconds()} s)`);
       throw error;
     } finally {
       clearInterval(timer);
     }
-  }
-
-  /** @param {string} text */
-  #finish(text) {
-    this.#out.write(`${this.#live ? clearLine : ''}${text}\n`);
   }
 }

@@ -12,10 +12,8 @@ export const logsDir = join(toolsDir, 'logs');
 
 export const gatewayDir = join(root, 'nginx');
 
-/** @returns {{ packageManager: string, engines: { node: string } }} */
-export function projectManifest(folder = root) {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-}
+/** @type {{ packageManager: string, engines: { node: string } }} */
+export const projectManifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /**
  * Loads `.env` into the environment, like Docker Compose does. Variables that are already set
@@ -53,15 +51,12 @@ export function readSettings(folder = root, env = process.env) {
 function likeCompose(text) {
   return text
     .replace(/^\ufeff/, '')
-    .split('\n')
-    .map((line) => line.replace(/^(\s*(?:export\s+)?[A-Za-z_][\w.-]*)\s*:/, '$1='))
-    .map((line) => {
-      const [, start = '', rest = ''] = /^([^#=]*=\s*)([^\s#'"`].*)/.exec(line) ?? [];
-      const [value = ''] = rest.split(/\s#/, 1);
+    .replace(/^(\s*(?:export\s+)?[A-Za-z_][\w.-]*)\s*:/gm, '$1=')
+    .replace(/^([^#=\n]*=[^\S\n]*)([^\s#'"`].*)/gm, (line, start, rest) => {
+      const value = rest.split(/\s#/, 1)[0].trimEnd();
       const quote = ["'", '`', '"'].find((each) => !value.includes(each));
-      return value.includes('#') && quote !== undefined ? start + quote + value.trimEnd() + quote : line;
-    })
-    .join('\n');
+      return value.includes('#') && quote !== undefined ? start + quote + value + quote : line;
+    });
 }
 
 /**
@@ -71,4 +66,19 @@ function likeCompose(text) {
 export function isWanted(service, env = process.env) {
   const names = (env.SERVICES ?? '').split(',').map((name) => name.trim());
   return names.includes(service) || names.every((name) => name === '');
+}
+
+/**
+ * Whether a version is at least another; both look like `20.19.0`.
+ * @type {(version: string, minimum: string) => boolean}
+ */
+export const isAtLeast = (version, minimum) => version.localeCompare(minimum, 'en', { numeric: true }) >= 0;
+
+/** @throws {UserError} if Node is older than package.json allows */
+export function checkNodeVersion(version = process.versions.node) {
+  const minimum = projectManifest.engines.node.replace('>=', '');
+  if (isAtLeast(version, minimum)) return;
+  throw new UserError(
+    `Node ${version} is too old: ${minimum} or later is needed. See https://nodejs.org for a newer one.`,
+  );
 }

@@ -14,17 +14,17 @@ const cleanUps = new Set();
  * @returns {() => void} call this when nothing needs to be cleaned up any more
  */
 export function onStop(cleanUp) {
-  if (cleanUps.size === 0) {
-    process.on('exit', runCleanUps);
-    for (const signal of stopSignals) process.on(signal, stop);
-  }
+  if (cleanUps.size === 0) listen('on');
   cleanUps.add(cleanUp);
   return () => {
-    cleanUps.delete(cleanUp);
-    if (cleanUps.size > 0) return;
-    process.off('exit', runCleanUps);
-    for (const signal of stopSignals) process.off(signal, stop);
+    if (cleanUps.delete(cleanUp) && cleanUps.size === 0) listen('off');
   };
+}
+
+/** @param {'on' | 'off'} change */
+function listen(change) {
+  process[change]('exit', runCleanUps);
+  for (const signal of stopSignals) process[change](signal, stop);
 }
 
 function runCleanUps() {
@@ -38,18 +38,13 @@ function stop(signal) {
 }
 
 /**
- * @typedef {object} CommandResult
- * @property {number} code 127 if the program is missing
- * @property {string} output the end of stdout and stderr combined
- */
-
-/**
  * Runs a program to completion and passes its output lines to `onLine`. A signal that stops this
  * command also ends the program with everything that it has started.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, onLine?: (line: string) => void, stdin?: 'ignore' | 'inherit' }} [options]
- * @returns {Promise<CommandResult>}
+ * @returns {Promise<{ code: number, output: string }>} 127 if the program is missing; the end of
+ *   stdout and stderr combined
  */
 export function runCommand(file, args, options = {}) {
   const { cwd, env = process.env, onLine = () => {}, stdin = 'ignore' } = options;
@@ -58,31 +53,33 @@ export function runCommand(file, args, options = {}) {
     const detached = stdin === 'ignore';
     const child = spawn(file, args, { cwd, env, stdio: [stdin, 'pipe', 'pipe'], detached });
     const done = onStop(() => {
-      if (child.pid !== undefined) terminate(detached ? -child.pid : child.pid);
+      if (child.pid !== undefined) sendSignal(detached ? -child.pid : child.pid, 'SIGTERM');
     });
+    const end = (/** @type {number} */ code, /** @type {string} */ text) => {
+      done();
+      resolve({ code, output: text });
+    };
     let output = '';
     const take = (/** @type {string} */ chunk) => {
       output = (output + chunk).slice(-keptOutput);
       for (const line of chunk.split(/[\r\n]+/)) if (line.trim() !== '') onLine(line);
     };
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', take);
-    child.once('error', (error) => {
-      done();
-      resolve({ code: 127, output: error.message });
-    });
-    child.once('close', (code, signal) => {
-      done();
-      resolve({ code: code ?? 1, output: signal ? `${output}\n${signal}` : output });
-    });
+    child.once('error', (error) => end(127, error.message));
+    child.once('close', (code, signal) => end(code ?? 1, signal ? `${output}\n${signal}` : output));
   });
 }
 
-/** @param {number} pid */
-function terminate(pid) {
+/**
+ * Sends a signal, unless the process has ended.
+ * @param {number} pid negative for a process group
+ * @param {NodeJS.Signals} signal
+ */
+export function sendSignal(pid, signal) {
   try {
-    process.kill(pid, 'SIGTERM');
+    process.kill(pid, signal);
   } catch (error) {
-    if (systemErrorCode(error) !== 'ESRCH') throw error; // ended in the meantime
+    if (systemErrorCode(error) !== 'ESRCH') throw error;
   }
 }
 

@@ -1,135 +1,96 @@
 import { delimiter, join } from 'node:path';
-import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { build } from './build.mjs';
+import { ensurePnpm, installDependencies, pnpmFolder } from './dependencies.mjs';
+import { downloadFfmpeg, installFfmpegBuild } from './ffmpeg.mjs';
 import { withLock } from './lock.mjs';
-import { isWanted, root, toolsDir } from './project.mjs';
-import { pythonTool, setUpPythonEngine } from './python/python-engine.mjs';
+import { checkNodeVersion, isWanted, root, toolsDir } from './project.mjs';
+import { findPythonEngine, pythonTool, setUpPythonEngine } from './python-engine.mjs';
+import { runCommand, tailOf } from './run-command.mjs';
+import { announceSystemTools, installSystemTools } from './system-packages.mjs';
+import { ffmpegTool, nginxTool, players, testTools as toolsOfTests } from './system-tools.mjs';
 import { UserError } from './user-error.mjs';
-import { build } from './node/build.mjs';
-import { installDependencies } from './node/dependencies.mjs';
-import { checkNodeVersion } from './node/node-version.mjs';
-import { ensurePnpm, pinnedPnpmVersion, pnpmFolder } from './node/pnpm.mjs';
-import { setUpFfmpeg } from './system/ffmpeg.mjs';
-import { announceSystemTools, installSystemTools } from './system/system-packages.mjs';
-import { ffmpegTool, nightlyTools, runTools, testTools as toolsOfTests } from './system/system-tools.mjs';
-import { installFfmpegBuild } from './system/ffmpeg-builds.mjs';
 
 /**
- * @typedef {import('./system/system-tools.mjs').SystemTool} SystemTool
+ * @typedef {import('./progress.mjs').Progress} Progress
  * @typedef {(line: string) => void} Log
+ * @typedef {object} SetUpOptions
+ * @property {Progress} progress
+ * @property {'run' | 'all'} [set] `run` installs and builds only what `npm start` needs; of model and
+ *   yt-dlp, what SERVICES needs
+ * @property {boolean | 'nightly'} [testTools]
  */
-
-const firstTools = [...runTools, pythonTool];
-/** Without them there is a second way. */
-const optionalTools = [ffmpegTool, pythonTool];
 
 /**
  * Makes this checkout ready to run. Skips steps that are already done.
- * @param {{ progress: import('./progress.mjs').Progress, set?: 'run' | 'all', testTools?: boolean | 'nightly' }} options
- *   `run` installs and builds only what `npm start` needs; of model and yt-dlp, what SERVICES needs
+ * @param {SetUpOptions} options
  * @returns {Promise<NodeJS.ProcessEnv>} the environment for later commands
  */
-export async function setUp({ progress, set = 'all', testTools = false }) {
-  checkNodeVersion(root);
-  const asksForPassword = await announceSystemTools({
-    tools: [...firstTools, ffmpegTool],
-    optional: optionalTools,
-    say: (text) => progress.say(text),
-  });
-  return withLock(
-    join(toolsDir, 'set-up.lock'),
-    (text) => progress.say(text),
-    () => runSteps({ progress, set, testTools, asksForPassword }),
-  );
+export async function setUp(options) {
+  checkNodeVersion();
+  const say = (/** @type {string} */ text) => options.progress.say(text);
+  const asksForPassword = await announceSystemTools({ tools: [nginxTool, pythonTool, ffmpegTool], say });
+  return withLock(join(toolsDir, 'set-up.lock'), say, () => runSteps(options, asksForPassword));
 }
 
-/** @param {{ progress: import('./progress.mjs').Progress, set: 'run' | 'all', testTools: boolean | 'nightly', asksForPassword: boolean }} options */
-async function runSteps({ progress, set, testTools, asksForPassword }) {
+/**
+ * @param {SetUpOptions} options
+ * @param {boolean} asksForPassword
+ */
+async function runSteps({ progress, set = 'all', testTools = false }, asksForPassword) {
   /** @type {NodeJS.ProcessEnv} */
-  const env = { ...process.env, PATH: [pnpmFolder(root), process.env.PATH].join(delimiter) };
-  const install = (/** @type {readonly SystemTool[]} */ tools) => async (/** @type {Log} */ log) =>
-    installSystemTools({ tools, log, env, optional: optionalTools });
+  const env = { ...process.env, PATH: [pnpmFolder, process.env.PATH].join(delimiter) };
+  const needs = (/** @type {string} */ service) => set === 'all' || isWanted(service);
   // The download engine's packages need Python and take as long as ffmpeg.
-  const first = progress.step('nginx and Python', install(firstTools));
+  const first = progress.step('nginx and Python', (log) =>
+    installSystemTools({ tools: [nginxTool, pythonTool], log, env }),
+  );
   const installPrograms = async () => {
     await first;
-    await progress.step('ffmpeg', install([ffmpegTool]));
-    if (testTools) await installTestTools(progress, toolsOfTests);
-    if (testTools === 'nightly') await installTestTools(progress, nightlyTools);
+    await progress.step('ffmpeg', (log) => installSystemTools({ tools: [ffmpegTool], log, env }));
+    const tools = [...(testTools ? toolsOfTests : []), ...(testTools === 'nightly' ? [players] : [])];
+    for (const tool of tools)
+      await optionalStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
   };
-  const needs = (/** @type {string} */ service) => set === 'all' || isWanted(service);
   const installEngine = async () => {
     if (!needs('video-dl')) return;
     await first;
-    let hasPyPi = false;
     await progress.step('Download engine (yt-dlp)', async (log) => {
       const { ytDlpVersion, source } = await setUpPythonEngine({ root, log });
-      hasPyPi = source === 'venv';
       return `${ytDlpVersion} (${source})`;
     });
-    if (hasPyPi && process.platform === 'linux' && !env.FFMPEG_PATH)
-      await optionalStep(progress, 'ffmpeg that starts faster', installBuild('newest'));
-    if (testTools) await optionalStep(progress, 'An older ffmpeg', installBuild('older'));
+    const { python = '', source } = findPythonEngine({ root, env }) ?? {};
+    const addBuild = (/** @type {string} */ step, /** @type {'newest' | 'older'} */ build) =>
+      optionalStep(progress, step, () => installFfmpegBuild({ root, python, build }));
+    if (source === 'venv' && process.platform === 'linux' && !env.FFMPEG_PATH)
+      await addBuild('ffmpeg that starts faster', 'newest');
+    if (testTools) await addBuild('An older ffmpeg', 'older');
+  };
+  const installCode = async () => {
+    await progress.step('pnpm', ensurePnpm);
+    await progress.step('Dependencies', (log) => installDependencies({ root, env, log, set }));
+    await progress.step('Build', (log) => build({ root, env, log, everything: set === 'all' }));
+    if (needs('bg-removal')) await progress.step('Model for background removal', setUpModel);
   };
   const programs = installPrograms();
   // Ask for the password before anything else writes to the terminal.
   if (asksForPassword) await programs;
-  const code = installCode({ progress, env, set, withModel: needs('bg-removal') });
-  await all([programs, code, installEngine()]);
+  // Wait for all, so that nothing is running any more when the first failure is reported.
+  const results = await Promise.allSettled([programs, installCode(), installEngine()]);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
   if (!ffmpegTool.isThere(env)) {
     await progress.step('ffmpeg without a package manager', async (log) => {
       await installDependencies({ root, env, log, set: 'ffprobe' });
-      const { source, ...paths } = await setUpFfmpeg({ root, log, env });
-      Object.assign(env, paths);
-      return source;
+      Object.assign(env, await downloadFfmpeg({ root, log, env }));
     });
   }
   return env;
 }
 
-/** @param {'older' | 'newest'} build */
-function installBuild(build) {
-  return async (/** @type {Log} */ log) => {
-    const { python } = await setUpPythonEngine({ root });
-    await installFfmpegBuild({ root, python, build, log });
-  };
-}
-
-/** @param {{ progress: import('./progress.mjs').Progress, env: NodeJS.ProcessEnv, set: 'run' | 'all', withModel: boolean }} options */
-async function installCode({ progress, env, set, withModel }) {
-  await progress.step(
-    `pnpm ${pinnedPnpmVersion(root)}`,
-    async (log) => void (await ensurePnpm({ root, log })),
-  );
-  await progress.step('Dependencies', (log) => installDependencies({ root, env, log, set }));
-  await progress.step('Build', (log) => build({ root, env, log, everything: set === 'all' }));
-  if (withModel) await progress.step('Model for background removal', (log) => setUpModel({ root, log }));
-}
-
-/**
- * Waits for all, so that nothing is running any more when the first failure is reported.
- * @param {readonly (Promise<unknown> | undefined)[]} work
- */
-async function all(work) {
-  const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
-}
-
-/**
- * Installs the test tools. A missing tool fails only the tests that need it.
- * @param {import('./progress.mjs').Progress} progress
- * @param {readonly SystemTool[]} tools
- */
-async function installTestTools(progress, tools) {
-  for (const tool of tools)
-    await optionalStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
-}
-
 /**
  * A step whose failure only says what is missing.
- * @param {import('./progress.mjs').Progress} progress
+ * @param {Progress} progress
  * @param {string} name
- * @param {(log: Log) => Promise<string | void>} work
+ * @param {(log: Log) => Promise<unknown>} work
  */
 async function optionalStep(progress, name, work) {
   try {
@@ -141,45 +102,20 @@ async function optionalStep(progress, name, work) {
 }
 
 /**
- * Installs the model named by MODEL (default: the ISNet weights) for bg-removal and verifies
- * its SHA-256. Skips a model that hasn't changed since; the service verifies it at each start.
- * @param {{ root: string, log: (line: string) => void }} options
+ * Installs the model named by MODEL, unless it hasn't changed since; the service verifies it at each start.
+ * @param {Log} log
  */
-async function setUpModel({ root, log }) {
-  const { model, modelsDir, isInstalled, install } = await findModel(root);
-  if (!isInstalled) await explained(install({ model, modelsDir, log }));
+async function setUpModel(log) {
+  const { code, output } = await runModelSetUp('--if-changed', log);
+  if (code !== 0) throw new UserError(tailOf(output));
 }
 
 /**
- * The model named by MODEL. Requires the built service, which contains the installer.
- * @param {string} root
- * @throws {UserError} if there is no such model
+ * Runs the installer of the model, which the build contains.
+ * @param {'--if-changed' | '--check'} option
+ * @param {Log} [onLine]
  */
-export async function findModel(root) {
-  const dist = join(root, 'apps', 'bg-removal', 'dist');
-  if (!existsSync(join(dist, 'model'))) {
-    throw new Error('bg-removal is not built yet: build first (npm run build), then set up the model.');
-  }
-  const load = (/** @type {string} */ file) => import(pathToFileURL(join(dist, file)).href);
-  const { defaultModelId, defaultModelsDir, locateModel } = await load('model/known-models.js');
-  const { isUnchanged } = await load('model/verify-model.js');
-  const { setUpModel: install } = await load('model/set-up-model.js');
-  const model = process.env.MODEL || defaultModelId;
-  const modelsDir = process.env.MODELS_DIR || defaultModelsDir;
-  const isInstalled = await explained((async () => isUnchanged(locateModel(model, modelsDir)))());
-  return { model, modelsDir, isInstalled, install };
-}
-
-/**
- * Rejects with a UserError for errors of the installer whose messages say what to do.
- * @template T
- * @param {Promise<T>} work
- */
-async function explained(work) {
-  try {
-    return await work;
-  } catch (error) {
-    const isExpected = error instanceof Error && /^(Model|Weights)\w*Error$/.test(error.name);
-    throw isExpected ? new UserError(error.message) : error;
-  }
+export function runModelSetUp(option, onLine = () => {}) {
+  const program = join(root, 'apps/bg-removal/dist/set-up-model.js');
+  return runCommand(process.execPath, [program, option], { onLine });
 }

@@ -61,7 +61,6 @@ function parseArguments(config, usage) {
 
 const notAllowed =
   'Run the command as the user who owns this checkout, or give that user the files: chown -R USER FOLDER';
-const full = 'Free some space on that disk, then run the same command again.';
 
 /**
  * What to do about a failed system call. Others are bugs, and need their stack trace.
@@ -70,10 +69,7 @@ const full = 'Free some space on that disk, then run the same command again.';
 const remedies = {
   EACCES: notAllowed,
   EPERM: notAllowed,
-  EROFS:
-    'This checkout is on a read-only file system, but set-up and the logs need to write. Copy it to another one.',
-  ENOSPC: full,
-  EDQUOT: full,
+  ENOSPC: 'Free some space on that disk, then run the same command again.',
 };
 
 /** @param {unknown} error */

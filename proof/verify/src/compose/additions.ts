@@ -1,7 +1,7 @@
 /** The files of deploy/compose, added as docs/deployment.md says. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
-import { onFreePort } from '@media-services/stack/set-up';
+import { onFreePort } from '@media-services/stack';
 import { z } from 'zod';
 import { containersWith, docker, inspect } from '../docker.js';
 import { distributePicture, download, request as ask, shell, type Box } from '../place/box.js';

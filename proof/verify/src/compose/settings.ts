@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onFreePort } from '@media-services/stack/set-up';
+import { onFreePort } from '@media-services/stack';
 import { z } from 'zod';
 import { containersWith } from '../docker.js';
 import { shell, type Box } from '../place/box.js';

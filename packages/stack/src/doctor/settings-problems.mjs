@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { gatewayDir, root } from '../project.mjs';
-import { runCommand } from '../run-command.mjs';
+import { gatewayDir, root } from '../set-up/project.mjs';
+import { runCommand } from '../set-up/run-command.mjs';
 
 /** `EX_CONFIG` of sysexits.h. */
 const configurationExitCode = 78;
@@ -8,28 +8,23 @@ const configurationExitCode = 78;
 const given = ['PORT', 'HOST', 'METRICS_PORT', 'TRUST_PROXY_HOPS'];
 
 /**
- * @typedef {object} SettingsReport each line starts with the variable's name
- * @property {string[]} problems invalid settings
- * @property {string[]} notes probably mistyped ones, which have no effect
- */
-
-/**
  * Checks the settings of the gateway and both services, which must be built. Reports each
- * variable once, even if several of them read it. `portFrom` validates `PORT`.
- * @returns {Promise<SettingsReport>}
+ * variable once, even if several of them read it. `gatewayAddress` validates `PORT`.
+ * @returns {Promise<{ problems: string[], notes: string[] }>} invalid settings; probably mistyped ones,
+ *   which have no effect. Each line starts with the variable's name
  * @throws {Error} if a check itself fails
  */
 export async function checkSettings(env = process.env) {
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
   const outputs = await Promise.all([
-    outputOf(process.execPath, [join(gatewayDir, 'settings.js')], own),
+    outputOf([join(gatewayDir, 'settings.js')], own),
     ...['video-dl', 'bg-removal'].map((app) =>
-      outputOf(process.execPath, [join(root, 'apps', app, 'dist', 'main.js'), '--check-config'], own),
+      outputOf([join(root, 'apps', app, 'dist', 'main.js'), '--check-config'], own),
     ),
   ]);
   const lines = outputs.flatMap((output) => output.split('\n'));
   const problems = lines.filter((line) => line.startsWith('  - ')).map((line) => line.slice(4));
-  const notes = lines.filter((line) => /^\w+ is (now called|no longer a setting|not a setting)\b/.test(line));
+  const notes = lines.filter((line) => /^\w+ is not a setting\b/.test(line));
   return { problems: oncePerName(problems), notes: oncePerName(notes) };
 }
 
@@ -40,12 +35,11 @@ function oncePerName(lines) {
 }
 
 /**
- * @param {string} file
  * @param {readonly string[]} args
  * @param {NodeJS.ProcessEnv} env
  */
-async function outputOf(file, args, env) {
-  const { code, output } = await runCommand(file, args, { env });
+async function outputOf(args, env) {
+  const { code, output } = await runCommand(process.execPath, args, { env });
   if (code !== 0 && code !== configurationExitCode) throw new Error(`${args.join(' ')}: ${output}`);
   return output;
 }

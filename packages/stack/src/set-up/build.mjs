@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { runCommand, tailOf } from '../run-command.mjs';
-import { UserError } from '../user-error.mjs';
+import { shippedParts } from './dependencies.mjs';
+import { runCommand, tailOf } from './run-command.mjs';
+import { UserError } from './user-error.mjs';
 
 /**
  * Runs a turbo task in all packages. Unchanged packages come from turbo's cache.
@@ -16,18 +17,10 @@ export async function runTurbo({ root, env, task, log, logs = 'errors-only', arg
   return { ok: code === 0, output };
 }
 
-/** The packages that `npm start` runs. All others support or test them. */
-export const shippedParts = ['video-dl', 'bg-removal', 'gateway', 'stack'];
-
 /** The shipped parts and every package they import. */
 const shippedPackages = [
   ...shippedParts,
-  'http-common',
-  'egress-guard',
-  'processes',
-  'rate-limit',
-  'onnx-int8',
-  'model-setup',
+  ...['http-common', 'egress-guard', 'processes', 'rate-limit', 'onnx-int8', 'model-setup'],
 ];
 
 /**
@@ -35,9 +28,8 @@ const shippedPackages = [
  * @param {{ root: string, env: NodeJS.ProcessEnv, log: (line: string) => void, everything: boolean }} options
  */
 export async function build({ root, env, log, everything }) {
-  const args = everything
-    ? []
-    : ['--only', ...shippedPackages.map((name) => `--filter=@media-services/${name}`)];
+  const shipped = ['--only', ...shippedPackages.map((name) => `--filter=@media-services/${name}`)];
+  const args = everything ? [] : shipped;
   const { ok, output } = await runTurbo({ root, env, task: 'build', log, logs: 'new-only', args });
   if (!ok) throw new UserError(`The build failed:\n${tailOf(output, 30)}`);
   return /FULL TURBO/.test(output) ? 'up to date' : '';

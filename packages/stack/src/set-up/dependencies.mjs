@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectManifest, toolsDir } from './project.mjs';
+import { runCommand, tailOf } from './run-command.mjs';
+import { UserError } from './user-error.mjs';
+
+/** @typedef {(line: string) => void} Log */
+
+const { packageManager } = projectManifest;
+const pnpmPrefix = join(toolsDir, packageManager.replace('@', '-'));
+/** The folder of the pinned pnpm, whether or not it is installed. */
+export const pnpmFolder = join(pnpmPrefix, 'node_modules', '.bin');
+
+/**
+ * Installs the pinned pnpm version into this checkout; installs nothing globally.
+ * @param {Log} log
+ */
+export async function ensurePnpm(log) {
+  // npm links the program last, so that an interrupted installation is repeated.
+  if (existsSync(join(pnpmFolder, 'pnpm'))) return;
+  mkdirSync(pnpmPrefix, { recursive: true });
+  // Without its own package.json, npm would search the parent folders.
+  writeFileSync(join(pnpmPrefix, 'package.json'), '{ "private": true }\n');
+  const args = ['install', '--prefix', pnpmPrefix, '--no-audit', '--no-fund', '--no-save', packageManager];
+  const { code, output } = await runCommand('npm', args, { cwd: pnpmPrefix, onLine: log });
+  if (code !== 0) {
+    throw new UserError(
+      `${packageManager} could not be installed with npm. Check the network and npm's registry setting, then try again.\n${tailOf(output)}`,
+    );
+  }
+}
+
+/** The packages that `npm start` runs. All others support or test them. */
+export const shippedParts = ['video-dl', 'bg-removal', 'gateway', 'stack'];
+
+const runOptions = [
+  ...['--prod', '--filter=media-services'],
+  ...shippedParts.map((name) => `--filter-prod=@media-services/${name}...`),
+];
+
+/**
+ * pnpm's options for each set, smallest first. `run`: what `npm start` needs to build and run.
+ * `ffprobe`: also the ffprobe for systems without a package manager. `all`: also the tools for tests.
+ */
+const pnpmOptions = {
+  run: runOptions,
+  ffprobe: [...runOptions, '--filter-prod=@media-services/ffprobe-download'],
+  all: [],
+};
+
+/** @typedef {keyof typeof pnpmOptions} DependencySet */
+
+/** @param {string | undefined} set */
+const rank = (set) => Object.keys(pnpmOptions).indexOf(set ?? '');
+
+/** Contains the installed set and the hash of what it was installed from. */
+const stampFile = (/** @type {string} */ root) => join(root, 'node_modules', '.set-up-stamp');
+
+/** @param {string} root */
+function readStamp(root) {
+  const file = stampFile(root);
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ') : [];
+}
+
+/** @param {string} root */
+function dependenciesHash(root) {
+  const hash = createHash('sha256');
+  for (const name of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json'])
+    hash.update(readFileSync(join(root, name)));
+  return hash.digest('hex');
+}
+
+/**
+ * @param {string} root
+ * @param {DependencySet} [set]
+ */
+export function dependenciesAreCurrent(root, set = 'run') {
+  const [installed, hash] = readStamp(root);
+  return hash === dependenciesHash(root) && rank(installed) >= rank(set);
+}
+
+/**
+ * Records that a set is installed.
+ * @param {string} root
+ * @param {DependencySet} set
+ */
+export function stampDependencies(root, set) {
+  writeFileSync(stampFile(root), `${set} ${dependenciesHash(root)}`);
+}
+
+/**
+ * Installs the dependencies from the lockfile. Skips the install if they are current.
+ * @param {{ root: string, env: NodeJS.ProcessEnv, log: Log, set: DependencySet }} options
+ */
+export async function installDependencies({ root, env, log, set }) {
+  if (dependenciesAreCurrent(root, set)) return 'up to date';
+  // Keep test tools that are already installed.
+  const wanted = readStamp(root)[0] === 'all' ? 'all' : set;
+  const { code, output } = await runCommand(
+    'pnpm',
+    ['install', '--frozen-lockfile', '--reporter=append-only', ...pnpmOptions[wanted]],
+    // CI mode never prompts.
+    { cwd: root, env: { ...env, CI: 'true' }, onLine: log },
+  );
+  if (code !== 0) throw new UserError(`The dependencies could not be installed:\n${tailOf(output)}`);
+  removeOtherPlatforms(root);
+  stampDependencies(root, wanted);
+  return '';
+}
+
+/**
+ * Removes onnxruntime's binaries for other platforms: 245 of 290 MB.
+ * @param {string} root
+ */
+export function removeOtherPlatforms(root) {
+  const store = join(root, 'node_modules', '.pnpm');
+  for (const name of existsSync(store) ? readdirSync(store) : []) {
+    if (!name.startsWith('onnxruntime-node@')) continue;
+    const binaries = join(store, name, 'node_modules', 'onnxruntime-node', 'bin');
+    for (const folder of readdirSync(binaries, { recursive: true, encoding: 'utf8' })) {
+      const isPlatform = folder.split('/').length === 3;
+      if (isPlatform && !folder.endsWith(join(process.platform, process.arch)))
+        rmSync(join(binaries, folder), { recursive: true });
+    }
+  }
+}
