@@ -1,5 +1,5 @@
 import { egressSettings } from '@media-services/egress-guard';
-import { clientPaceSetting, commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
+import { commonSettings, redisUrlSetting, setting } from '@media-services/http-common';
 import { z } from 'zod';
 import { deviceSettings, precisionSettings } from './inference/choices.js';
 import { defaultModelId, defaultModelsDir } from './model/known-models.js';
@@ -40,7 +40,6 @@ export const configSchema = z.object({
     .describe(
       'Time from the first byte of a request to the first byte of its response: upload, waiting and processing.',
     ),
-  CLIENT_MIN_BYTES_PER_MINUTE: clientPaceSetting(),
   INFERENCE_PRECISION: setting
     .oneOf(precisionSettings, 'auto')
     .describe(
@@ -53,11 +52,6 @@ export const configSchema = z.object({
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
       'Processes that run the model, each with one image at a time; auto: one per four cores, if they fit into half of the memory. They share the cores.',
-    ),
-  PIXEL_PROCESSES: setting
-    .integerOrAuto({ min: 1, max: 256 })
-    .describe(
-      'Processes that decode, cut out and encode, each with one image at a time; auto: two per inference process.',
     ),
 });
 

@@ -5,6 +5,7 @@ import {
   createMetrics,
   HealthRegistry,
   methods,
+  minClientBytesPerMinute,
   packageVersion,
   runService,
   thisMachine,
@@ -103,7 +104,7 @@ async function createContext(config: BgRemovalConfig, overrides: ServiceOverride
   const capacity = inferenceCapacity(config.INFERENCE_PROCESSES, precision, thisMachine());
   /** Images being processed or waiting. */
   const slots = capacity.processes + config.IMAGE_QUEUE_MAX;
-  const pixelProcesses = config.PIXEL_PROCESSES === 'auto' ? 2 * capacity.processes : config.PIXEL_PROCESSES;
+  const pixelProcesses = 2 * capacity.processes;
   const guard = config.IMAGE_URLS
     ? createGuard({
         allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
@@ -180,7 +181,7 @@ function imageHandlers(context: AppContext) {
       requestTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
       responseTimeoutMs,
       minRate: {
-        bytesPerSecond: config.CLIENT_MIN_BYTES_PER_MINUTE / 60,
+        bytesPerSecond: minClientBytesPerMinute / 60,
         windowMs: paceWindowMs,
       },
     }),

@@ -1,4 +1,4 @@
-import type { Machine } from '@media-services/http-common';
+import { minClientBytesPerMinute, type Machine } from '@media-services/http-common';
 import type { Config } from './config.js';
 
 /** How much work runs at once. */
@@ -48,17 +48,21 @@ export interface StreamLimits {
   readonly maxOutputBytes: number;
 }
 
+/** Streams that may wait for a slot. */
+const streamQueue = 16;
+/** Extractions that may wait for an engine: they finish sooner than streams. */
+export const extractionQueue = 4 * streamQueue;
 /** Some clients read only as fast as they play. The extra third allows for waiting. */
 const totalTimePerVideoTime = 4 / 3;
 
 export function streamLimits(config: Config, { streams }: Capacity): StreamLimits {
   return {
     maxConcurrent: streams,
-    maxQueued: config.STREAM_QUEUE_MAX,
+    maxQueued: streamQueue,
     firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
     upstreamIdleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
-    clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_SECONDS * 1000,
-    minClientBytesPerMinute: config.CLIENT_MIN_BYTES_PER_MINUTE,
+    clientIdleTimeoutMs: 120_000,
+    minClientBytesPerMinute,
     minSourceBytesPerMinute: config.SOURCE_MIN_BYTES_PER_MINUTE,
     totalTimeoutMs: config.VIDEO_MAX_SECONDS * totalTimePerVideoTime * 1000,
     maxOutputBytes: config.STREAM_MAX_BYTES,

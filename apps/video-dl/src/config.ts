@@ -1,5 +1,4 @@
 import {
-  clientPaceSetting,
   commonSettings,
   loadConfig,
   problemOf,
@@ -22,11 +21,6 @@ export const configSchema = z.object({
   STREAMS_MAX: setting
     .integerOrAuto({ min: 1, max: 1000 })
     .describe('Concurrent streams; auto: four per core, limited to what fits in half of the memory.'),
-  STREAM_QUEUE_MAX: setting
-    .integer(16, { min: 0, max: 10_000 })
-    .describe(
-      'Stream requests that may wait for a slot. Four times as many extractions may wait for an engine. Any more get 503.',
-    ),
   ENGINE_PROCESSES: setting
     .integerOrAuto({ min: 1, max: 64 })
     .describe(
@@ -37,9 +31,6 @@ export const configSchema = z.object({
     .describe(
       'Memory limit of one engine process. A page that needs more fails, and an idle engine above it is restarted; 0 for no limit.',
     ),
-  EXTRACTION_CACHE_SECONDS: setting
-    .seconds(300, { min: 0, max: 86_400 })
-    .describe('How long an extraction is reused, at most until its media URLs expire.'),
 
   EXTRACTION_TIMEOUT_SECONDS: setting
     .seconds(45, { min: 1, max: 600 })
@@ -57,10 +48,6 @@ export const configSchema = z.object({
     .describe(
       'How long a media server may send nothing during a request. Also the limit for its first byte.',
     ),
-  CLIENT_IDLE_TIMEOUT_SECONDS: setting
-    .seconds(120, { min: 1, max: 3600 })
-    .describe('How long a client may read nothing while a stream has bytes for it.'),
-  CLIENT_MIN_BYTES_PER_MINUTE: clientPaceSetting(),
   SOURCE_MIN_BYTES_PER_MINUTE: setting
     .bytes('64KiB', { min: 0 })
     .describe(

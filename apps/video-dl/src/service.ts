@@ -17,7 +17,7 @@ import { createRateLimiter } from '@media-services/rate-limit';
 import { downloadEngineCheck, muxingEngineCheck, parsersCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
-import { type Capacity, capacityOf, streamLimits } from './capacity.js';
+import { type Capacity, capacityOf, extractionQueue, streamLimits } from './capacity.js';
 import type { Config } from './config.js';
 import { errorTable } from './errors.js';
 import {
@@ -39,11 +39,11 @@ import { StreamingService } from './deliver/service.js';
 const serviceName = 'video-dl';
 /** Restarting releases memory that a long-running Python process holds on to. */
 const engineJobsBeforeRestart = 500;
-/** Extractions finish sooner than streams. */
-const queuedExtractionsPerStream = 4;
 const updateIntervalMs = 24 * 3600 * 1000;
 /** Threads of each decoder and encoder. More gain little and take memory. */
 const threadsPerCodec = 4;
+/** At most: media URLs may expire earlier. */
+const extractionCacheMs = 300_000;
 /** The cache also has a limit of 64 MiB. */
 const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
@@ -243,7 +243,7 @@ async function createExtraction(
   const engine = createDownloadEngine({
     program,
     poolSize: capacity.engines,
-    maxQueue: queuedExtractionsPerStream * Math.max(1, config.STREAM_QUEUE_MAX),
+    maxQueue: extractionQueue,
     jobTimeoutMs: timeoutMs,
     recycleAfterJobs: engineJobsBeforeRestart,
     maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
@@ -260,7 +260,7 @@ async function createExtraction(
     probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 2) }),
     timeoutMs,
     maxPageBytes: config.PAGE_MAX_BYTES,
-    cacheMs: config.EXTRACTION_CACHE_SECONDS * 1000,
+    cacheMs: extractionCacheMs,
     cacheEntries: extractionCacheEntries,
     cookiesFile: config.COOKIES_FILE || undefined,
     extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),

@@ -38,7 +38,7 @@ describe('variable names', () => {
       HOME: '/root',
       HOSTNAME: 'x',
       // Another service's.
-      STREAM_QUEUE_MAX: '1',
+      STREAMS_MAX: '1',
       PAGE_MAX_BYTES: '1',
     };
     expect(unknownSettings(known, env)).toEqual([]);

@@ -151,7 +151,6 @@ function startOwnStack(siteHost: string): Promise<Stack> {
       IMAGES_PER_MINUTE: '0',
       LOG_LEVEL: 'warn',
       STREAMS_MAX: '256',
-      STREAM_QUEUE_MAX: '1000',
     },
     logsDir: `${logsDir}/bench`,
   });

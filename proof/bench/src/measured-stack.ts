@@ -21,7 +21,6 @@ export async function startMeasuredStack(site: SampleSite): Promise<MeasuredStac
       ENGINE_PROCESSES: '1',
       SHUTDOWN_GRACE_SECONDS: '0',
       STREAMS_MAX: '64',
-      CLIENT_IDLE_TIMEOUT_SECONDS: '600',
       VIDEO_REQUESTS_PER_MINUTE: '0',
       STREAMS_PER_CLIENT: '64',
     },

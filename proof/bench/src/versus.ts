@@ -103,7 +103,6 @@ async function startService(checkout: string, site: SampleSite): Promise<Service
       ALLOWED_PRIVATE_SOURCES: site.host,
       ENGINE_PROCESSES: '1',
       STREAMS_MAX: '64',
-      CLIENT_IDLE_TIMEOUT_SECONDS: '600',
       SHUTDOWN_GRACE_SECONDS: '0',
     },
     stdin: 'ignore',

@@ -79,9 +79,8 @@ async function start(site: Site, scratch: string, env: NodeJS.ProcessEnv): Promi
       ALLOWED_PRIVATE_SOURCES: site.host,
       // Every client of the soak has its own IP.
       TRUSTED_PROXIES: '127.0.0.1',
-      // Most faults end with one of these timeouts.
+      // Most faults end with this timeout.
       SOURCE_IDLE_TIMEOUT_SECONDS: '2',
-      CLIENT_IDLE_TIMEOUT_SECONDS: '10',
       // The clients share the machine with the services.
       FIRST_BYTE_TIMEOUT_SECONDS: '60',
       EXTRACTION_TIMEOUT_SECONDS: '90',

@@ -25,9 +25,9 @@ afterEach(() => {
 });
 
 /** Starts a service for the tests of a group. */
-function withService(env: Record<string, string>): void {
+function withService(env: Record<string, string>, { paceWindowMs } = { paceWindowMs: 1000 }): void {
   beforeAll(async () => {
-    const overrides = { ...fakeInference('slow'), paceWindowMs: 1000 };
+    const overrides = { ...fakeInference('slow'), paceWindowMs };
     running = await startWarmService({ TRUST_PROXY_HOPS: '1', ...env }, overrides);
   });
   afterAll(() => running.stop());
@@ -149,7 +149,7 @@ describe('without a queue', () => {
 });
 
 describe('while slow uploads need all memory', () => {
-  withService({ IMAGE_QUEUE_MAX: '0', IMAGE_MAX_BYTES: '300000', CLIENT_MIN_BYTES_PER_MINUTE: '0' });
+  withService({ IMAGE_QUEUE_MAX: '0', IMAGE_MAX_BYTES: '300000' }, { paceWindowMs: 600_000 });
 
   test('the memory of slow uploads is reclaimed from the client that holds the most', async () => {
     const greedy = statusOf(stalledUpload('203.0.113.1', 300_000));
@@ -207,7 +207,7 @@ describe('with a short queue', () => {
 });
 
 describe('while clients send images of 49 megapixels', () => {
-  withService({ IMAGE_QUEUE_MAX: '11', PIXEL_PROCESSES: '2', IMAGE_MAX_PIXELS: '50000000' });
+  withService({ IMAGE_QUEUE_MAX: '11', IMAGE_MAX_PIXELS: '50000000' });
 
   test('one process stays free for the ordinary image of another client', async () => {
     const large = await sharp(file).resize(7000, 7000, { kernel: 'nearest', fit: 'fill' }).png().toBuffer();

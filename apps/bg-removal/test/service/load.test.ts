@@ -13,7 +13,7 @@ let service: TestService;
 let file: Buffer;
 beforeAll(async () => {
   file = await picture().png().toBuffer();
-  const env = { IMAGE_QUEUE_MAX: '4', PIXEL_PROCESSES: '2', TRUST_PROXY_HOPS: '1' };
+  const env = { IMAGE_QUEUE_MAX: '4', TRUST_PROXY_HOPS: '1' };
   service = await startWarmService(env, fakeInference('slow'));
 });
 afterAll(() => service.stop());

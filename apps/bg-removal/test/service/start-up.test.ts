@@ -163,9 +163,9 @@ test('every problem of the configuration is reported at once', () => {
       PORT: 'x',
       IMAGES_PER_MINUTE: '-1',
       IMAGE_MAX_BYTES: 'big',
-      PIXEL_PROCESSES: '0',
+      INFERENCE_PROCESSES: '0',
     });
   expect(read).toThrow(ConfigError);
-  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES', 'PIXEL_PROCESSES'])
+  for (const name of ['PORT', 'IMAGES_PER_MINUTE', 'IMAGE_MAX_BYTES', 'INFERENCE_PROCESSES'])
     expect(read).toThrow(name);
 });

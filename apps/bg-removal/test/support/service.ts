@@ -23,7 +23,7 @@ export async function startService(
     HOST: '127.0.0.1',
     LOG_LEVEL: 'silent',
     IMAGES_PER_MINUTE: '0',
-    PIXEL_PROCESSES: '1',
+    INFERENCE_PROCESSES: '1',
     INFERENCE_DEVICE: 'cpu',
     SHUTDOWN_GRACE_SECONDS: '1',
     ...(model && { MODEL: model.folder }),

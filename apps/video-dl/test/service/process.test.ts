@@ -57,9 +57,9 @@ describe('the process', () => {
     ['when it starts', []],
     ['with --check-config', ['--check-config']],
   ])('explains an invalid configuration and exits with 78 %s', async (_when, args) => {
-    const { code, said } = await exitOf(args, { STREAM_QUEUE_MAX: 'many', YTDLP_PYTHON: '' });
+    const { code, said } = await exitOf(args, { STREAMS_MAX: 'many', YTDLP_PYTHON: '' });
     expect(code).toBe(78);
-    expect(said).toContain('STREAM_QUEUE_MAX must be a whole number');
+    expect(said).toContain('STREAMS_MAX must be');
   });
 
   it('with --check-config, starts nothing if the configuration is valid', async () => {

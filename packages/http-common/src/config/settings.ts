@@ -136,14 +136,8 @@ export function redisUrlSetting() {
     );
 }
 
-/** The minimum transfer rate of a client. */
-export function clientPaceSetting() {
-  return setting
-    .bytes('256KiB', { min: 0 })
-    .describe(
-      'Bytes a client must send or read per minute while the service waits for it; slower uploads, responses and streams are aborted. 0 for no limit.',
-    );
-}
+/** What a client must send or read per minute while a service waits for it. */
+export const minClientBytesPerMinute = 256 * 1024;
 
 export function gatewaySecretSetting(description: string) {
   return setting

@@ -34,8 +34,6 @@ export default async function setUp(): Promise<() => Promise<void>> {
         ALLOWED_PRIVATE_SOURCES: `${site.host},${ownSiteAddress}/32`,
         IMAGES_PER_MINUTE: '5',
         IMAGE_URLS: 'true',
-        // New pixel processes warm up for seconds, on the cores that the tests need.
-        PIXEL_PROCESSES: '1',
       },
       logsDir: join(logsDir, 'e2e'),
     });
