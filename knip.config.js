@@ -117,7 +117,6 @@ export default {
         'src/*.ts',
         'src/**/plain-proxy.ts',
         'src/bg/{bare-process,peers/imgly}.ts',
-        'test/*.nightly.ts',
       ],
       project: ['{src,test}/**/*.ts'],
       ignoreDependencies: ['@media-services/*'],

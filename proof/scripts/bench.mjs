@@ -9,7 +9,7 @@ await runCommandLine(async () => {
   const source = join(root, 'proof', 'bench', 'src', `${name}.ts`);
   if (!existsSync(source)) {
     throw new UserError(
-      'npm run bench -- NAME, with the name of a program in proof/bench/src: video, versus, chunks, gateway, load, bg, bg-soak, matting, matting-sheets, models, pictures, activations, lighthouse.',
+      'npm run bench -- NAME, with the name of a program in proof/bench/src: video, versus, gateway, load, bg, matting, models, pictures, activations, lighthouse.',
     );
   }
   const env = await setUp({ progress: new Progress(process.stderr) });

@@ -47,7 +47,7 @@ that kubectl reaches, which must already have the images, and checks them there.
   },
   workflows: {
     usage: `npm run proof -- workflows
-Checks .github with actionlint and zizmor, and that every command of the project that it runs exists.`,
+Checks .github with actionlint and zizmor, and what a release does.`,
   },
   arm64: {
     usage: `npm run proof -- arm64

@@ -8,10 +8,11 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startSampleSite, type SampleSite } from '@media-services/fault-site';
 import { findNginx } from '@media-services/stack/set-up';
-import { inTurn, median, timeAnswer, timeDownload } from './measure.js';
+import { inTurn, timeAnswer, timeDownload } from './measure.js';
 import { infoUrl, startMeasuredStack, streamUrl, type MeasuredStack } from './measured-stack.js';
 import { benchMedia } from './media.js';
 import { keep, machine, ms, renderTable, times, type Row } from './report.js';
+import { median } from './statistics.js';
 
 const { values: options } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 const load = loadavg()[0] ?? 0;

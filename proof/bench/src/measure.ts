@@ -1,9 +1,6 @@
 import { get } from 'node:http';
 import { execa } from 'execa';
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
+import { median } from './statistics.js';
 
 /** Runs `work` several times in sequence and returns the median of its results. */
 export async function medianOf(times: number, work: () => Promise<number>): Promise<number> {

@@ -20,7 +20,6 @@ import { infoUrl, streamUrl } from './measured-stack.js';
 import {
   bareFfmpeg,
   inTurn,
-  median,
   timeAnswer,
   timeBareFfmpeg,
   timeCommand,
@@ -29,6 +28,7 @@ import {
 } from './measure.js';
 import { benchMedia } from './media.js';
 import { keep, machine, mb, ms, renderTable, times, type Row } from './report.js';
+import { median } from './statistics.js';
 import { urlFrom } from './service-url.js';
 import { holdStreams } from './video/memory.js';
 

@@ -128,7 +128,7 @@ function outcome({ answer, seconds }: { answer: Answer; seconds: number }): stri
 }
 
 /** The results as a Markdown table. */
-export function liveTable(results: readonly LiveResult[]): string {
+function liveTable(results: readonly LiveResult[]): string {
   const rows = results.map(({ name, info, mp3, mp4 }) => [name, info, mp3, mp4]);
   const all = [['Page', 'info', `MP3, first ${clipSeconds} s`, `MP4, first ${clipSeconds} s`], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -139,7 +139,7 @@ export function liveTable(results: readonly LiveResult[]): string {
 }
 
 /** The pages that worked in the last run and don't any more. */
-export function stoppedPages(
+function stoppedPages(
   last: readonly Pick<LiveResult, 'url' | 'works'>[],
   now: readonly LiveResult[],
 ): readonly LiveResult[] {

@@ -17,17 +17,18 @@ const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
 };
 
 /** Runs every check, each as one test; one that can't run fails. */
-export async function runChecks(options: {
+export async function runChecks({
+  root,
+  env,
+  timeoutMs,
+}: {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
-  /** Name and command of each check; all of `npm test` by default. */
-  readonly commands?: Readonly<Record<string, readonly [string, ...string[]]>>;
 }): Promise<{ readonly output: string; readonly result: SuiteResult }> {
-  const { root, env, timeoutMs, commands = checks } = options;
   let output = '';
   const failures: string[] = [];
-  for (const [name, [program, ...args]] of Object.entries(commands)) {
+  for (const [name, [program, ...args]] of Object.entries(checks)) {
     const { code } = await runGroup(join(root, 'node_modules', '.bin', program), args, {
       cwd: root,
       env,
@@ -39,6 +40,6 @@ export async function runChecks(options: {
   const failed = failures.length;
   return {
     output,
-    result: { name: 'checks', passed: Object.keys(commands).length - failed, failed, skipped: 0, failures },
+    result: { name: 'checks', passed: Object.keys(checks).length - failed, failed, skipped: 0, failures },
   };
 }

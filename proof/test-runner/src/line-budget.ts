@@ -22,7 +22,7 @@ export async function lineBudget(root: string): Promise<string[]> {
 }
 
 /** The rows of the budget's table. */
-export function budgets(page: string): { readonly folder: string; readonly lines: number }[] {
+function budgets(page: string): { readonly folder: string; readonly lines: number }[] {
   return [...page.matchAll(/^\| `([^`]+)`\s+\| (\d+)\s+\|$/gm)].map(([, folder = '', lines]) => ({
     folder,
     lines: Number(lines),

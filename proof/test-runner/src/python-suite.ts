@@ -27,7 +27,7 @@ export async function runPythonSuite(options: {
 }
 
 /** unittest's closing lines as a suite result; undefined without them. */
-export function unittestResult(output: string): SuiteResult | undefined {
+function unittestResult(output: string): SuiteResult | undefined {
   const ran = /^Ran (\d+) tests? in /m.exec(output)?.[1];
   const verdict = /^(?:OK|FAILED)(?: \((.*)\))?$/m.exec(output);
   if (ran === undefined || verdict === null) return undefined;

@@ -22,7 +22,7 @@ const vitestReport = z.object({
   ),
 });
 
-export type VitestReport = z.infer<typeof vitestReport>;
+type VitestReport = z.infer<typeof vitestReport>;
 
 /** Where a package's tests put their results. */
 export function resultsFolder(root: string, folder: string): string {
@@ -38,7 +38,7 @@ export function readVitestReport(root: string, folder: string): SuiteResult {
 }
 
 /** A package's report as a suite result. */
-export function vitestResult(name: string, report: VitestReport, folder: string): SuiteResult {
+function vitestResult(name: string, report: VitestReport, folder: string): SuiteResult {
   const files = report.testResults.map((result) => ({ ...result, file: relative(folder, result.name) }));
   const failures = files.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),

@@ -1,6 +1,5 @@
-/** npm run proof -- workflows: checks .github, and that every command of the project that a step runs is there. */
+/** npm run proof -- workflows: checks .github and what a release does. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,28 +36,6 @@ await report.check('actionlint finds nothing', async () => {
 });
 await report.check('zizmor finds nothing', async () => {
   await run(await pythonTool('zizmor', '1.32.0'), ['--offline', '--quiet', '.github']);
-});
-await report.check('the programs of the project that steps run are there', async () => {
-  const programs = await mentioned(/\b(?:scripts|deploy)\/[a-z-]+/g);
-  const missing = programs.filter((file) => !existsSync(join(root, file)));
-  assert.deepEqual(missing, []);
-  const script = await readFile(join(root, 'deploy/images'), 'utf8');
-  const commands = (await mentioned(/\bdeploy\/images [a-z]+/g)).map((each) => each.split(' ')[1] ?? '');
-  assert.deepEqual(
-    commands.filter((name) => !script.includes(`\n${name}() {`)),
-    [],
-  );
-  return [...programs, ...commands].join(', ');
-});
-await report.check('the scripts of package.json that steps run are there', async () => {
-  const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(manifest);
-  const names = (await mentioned(/\bnpm run [a-z:-]+/g)).map((command) => command.replace('npm run ', ''));
-  assert.deepEqual(
-    names.filter((name) => !(name in scripts)),
-    [],
-  );
-  return names.join(', ');
 });
 await report.check('each workflow runs with pipefail and sets Node up without looking for pnpm', async () => {
   for (const file of await readdir(folder)) {
@@ -157,14 +134,3 @@ await report.check('the tag decides what images are called', async () => {
   assert.deepEqual(await named('branch', 'main'), [prefix, 'IMAGE_TAG=nightly', 'MORE_TAGS=']);
 });
 report.end();
-
-/** What a pattern finds in all workflows, once each; never nothing. */
-async function mentioned(pattern: RegExp): Promise<string[]> {
-  const found = new Set<string>();
-  for (const file of await readdir(folder)) {
-    const text = await readFile(join(folder, file), 'utf8');
-    for (const each of text.match(pattern) ?? []) found.add(each);
-  }
-  assert.ok(found.size > 0, 'the workflows run nothing of the project');
-  return [...found].sort();
-}

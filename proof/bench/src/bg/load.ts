@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from './service.js';
-import { percentile } from './statistics.js';
+import { percentile } from '../statistics.js';
 
 /** Milliseconds that health takes while `images` images are being processed. */
 export async function healthUnderLoad(

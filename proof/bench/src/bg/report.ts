@@ -1,4 +1,4 @@
-import { median } from './statistics.js';
+import { median } from '../statistics.js';
 import type { Contender, Runs } from './turns.js';
 
 /** The times of one contender for images of one size. */
