@@ -4,7 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ClientGoneError } from '../errors/domain-error.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { RequestSpan } from '../telemetry/request-span.js';
+import { RequestSpan } from '../telemetry/tracing.js';
 import { clientOf, gatewayClient, isBehindGateway } from './client.js';
 import { closeAfterLongBody, onDelivered } from './delivery.js';
 import { attachRequestContext, type Outcome, problemCodeOf, StageTimings } from './request-context.js';

@@ -7,8 +7,7 @@ import {
   type EngineStep,
   openChannel,
 } from '../channel.js';
-import { ChildGroup, type ChildExit } from '../child/child-group.js';
-import { childEnvironment } from '../child/child-environment.js';
+import { childEnvironment, ChildGroup, type ChildExit } from '../child/child-group.js';
 import { processorTimeMs, treeMemoryBytes } from '../child/process-usage.js';
 import { redactUrls } from '../child/stderr-tail.js';
 import { deferred } from '../deferred.js';

@@ -1,5 +1,4 @@
-export { runTurbo } from './build.mjs';
-export { ensurePnpm, installDependencies, pnpmFolder } from './dependencies.mjs';
+export { ensurePnpm, installDependencies, pnpmFolder, runTurbo } from './dependencies.mjs';
 export { findBrowser, findExecutable, findNginx } from './executables.mjs';
 export { staticFfmpeg } from './ffmpeg.mjs';
 export { withLock } from './lock.mjs';

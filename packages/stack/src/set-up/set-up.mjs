@@ -1,6 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { build } from './build.mjs';
-import { ensurePnpm, installDependencies, pnpmFolder } from './dependencies.mjs';
+import { build, ensurePnpm, installDependencies, pnpmFolder } from './dependencies.mjs';
 import { downloadFfmpeg, installFfmpegBuild } from './ffmpeg.mjs';
 import { withLock } from './lock.mjs';
 import { checkNodeVersion, isWanted, root, toolsDir } from './project.mjs';
