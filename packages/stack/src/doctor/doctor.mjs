@@ -86,7 +86,7 @@ export async function checkFfmpeg(root, { env = process.env, folder = downloadFo
   const lines = [];
   const onLine = (/** @type {string} */ line) => void lines.push(line);
   const { code } = await runCommand(ffmpeg, ['-encoders'], { onLine });
-  const version = /version (\S+)/.exec(lines[0] ?? '')?.[1];
+  const version = /ffmpeg version (\S+)/.exec(lines.join('\n'))?.[1];
   if (code !== 0 || version === undefined) return wrong(`${ffmpeg} does not run`);
   const encoders = lines.map((line) => line.trim().split(/ +/)[1]);
   const lacking = ['libmp3lame', 'libx264', 'aac'].filter((encoder) => !encoders.includes(encoder));
