@@ -35,8 +35,9 @@ export class Progress {
     const seconds = () => Math.round((performance.now() - startedAt) / 1000);
     let latest = '';
     const draw = () => {
-      const line = `… ${name}  ${seconds()} s  ${latest}`.slice(0, (this.#out.columns ?? 80) - 1);
-      if (this.#live) this.#out.write(clearLine + line);
+      const time = seconds() > 0 ? `${seconds()} s` : '';
+      const line = [`… ${name}`, time, latest].filter(Boolean).join('  ');
+      if (this.#live) this.#out.write(clearLine + line.slice(0, (this.#out.columns ?? 80) - 1));
       else this.say(line);
     };
     const log = (/** @type {string} */ line) => {
