@@ -113,11 +113,7 @@ export default {
     },
     // Its programs, and what they start; the apps are listed, so that turbo builds them first.
     'proof/bench': {
-      entry: [
-        'src/*.ts',
-        'src/**/plain-proxy.ts',
-        'src/bg/{bare-process,peers/imgly}.ts',
-      ],
+      entry: ['src/*.ts', 'src/**/plain-proxy.ts', 'src/bg/{bare-process,peers/imgly}.ts'],
       project: ['{src,test}/**/*.ts'],
       ignoreDependencies: ['@media-services/*'],
     },

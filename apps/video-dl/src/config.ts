@@ -1,10 +1,4 @@
-import {
-  commonSettings,
-  loadConfig,
-  problemOf,
-  redisUrlSetting,
-  setting,
-} from '@media-services/http-common';
+import { commonSettings, loadConfig, problemOf, redisUrlSetting, setting } from '@media-services/http-common';
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { egressSettings } from '@media-services/egress-guard';

@@ -19,8 +19,12 @@ export async function lineBudget(root: string): Promise<string[]> {
       file.startsWith(`${name}/`) && isCode.test(file) && (name === 'proof' || !isNoProduct.test(file));
     return files.filter(isCounted).reduce((total, file) => total + read(file).split('\n').length - 1, 0);
   };
-  const rows = read('docs/internals/scope.md').matchAll(/^\| `?([\w/ -]+?)`? +\| (\d+) +\|$/gm);
-  return [...rows].map(
-    ([, name = '', budget = '']) => `${String(present(name)).padStart(7)} of ${budget.padStart(5)}  ${name}`,
-  );
+  return read('docs/internals/scope.md')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+    .filter(([, , budget = '']) => /^\d+$/.test(budget))
+    .map(
+      ([, name = '', budget = '']) =>
+        `${String(present(name)).padStart(7)} of ${budget.padStart(5)}  ${name}`,
+    );
 }

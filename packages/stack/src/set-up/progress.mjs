@@ -9,9 +9,10 @@ export class Progress {
   #out;
   #live;
 
+  /** @param {NodeJS.WriteStream} out */
   constructor(out = process.stdout) {
     this.#out = out;
-    this.#live = out.isTTY && process.env.CI === undefined;
+    this.#live = Boolean(out.isTTY) && process.env.CI === undefined;
   }
 
   /**

@@ -51,12 +51,15 @@ export function readSettings(folder = root, env = process.env) {
 function likeCompose(text) {
   return text
     .replace(/^\ufeff/, '')
-    .replace(/^(\s*(?:export\s+)?[A-Za-z_][\w.-]*)\s*:/gm, '$1=')
-    .replace(/^([^#=\n]*=[^\S\n]*)([^\s#'"`].*)/gm, (line, start, rest) => {
-      const value = rest.split(/\s#/, 1)[0].trimEnd();
+    .split('\n')
+    .map((line) => line.replace(/^(\s*(?:export\s+)?[A-Za-z_][\w.-]*)\s*:/, '$1='))
+    .map((line) => {
+      const [, start = '', rest = ''] = /^([^#=]*=\s*)([^\s#'"`].*)/.exec(line) ?? [];
+      const [value = ''] = rest.split(/\s#/, 1);
       const quote = ["'", '`', '"'].find((each) => !value.includes(each));
-      return value.includes('#') && quote !== undefined ? start + quote + value + quote : line;
-    });
+      return value.includes('#') && quote !== undefined ? start + quote + value.trimEnd() + quote : line;
+    })
+    .join('\n');
 }
 
 /**
