@@ -50,13 +50,12 @@ class _Engine:
     def warm_up(self):
         """Returns the ready message."""
         # Imported here because it takes seconds, and the environment must be set first.
-        from . import dash_tracks, downloader, hls_playlists, own_api, player_cache, pot_provider, pristine
+        from . import dash_tracks, downloader, hls_playlists, player_cache, pot_provider, pristine, redirects
         downloader.share_tls_contexts()
         downloader.make_cookies_strict()
         dash_tracks.engage()
         hls_playlists.engage()
-        limits.bound_decompression()
-        own_api.engage()
+        redirects.engage()
         player_cache.engage()
         if self._options.pot_provider_port:
             self._pot_provider = pot_provider.engage(self._options.pot_provider_port)

@@ -94,57 +94,6 @@ class Budget:
         return data
 
 
-def bound_decompression():
-    """Limits decompression, since yt-dlp decompresses whole responses. Stops decompression bombs."""
-    try:
-        from yt_dlp.networking._urllib import UrllibRH as handler
-    except ImportError:
-        from yt_dlp.utils import YoutubeDLHandler as handler
-    for name in ('gz', 'deflate', 'brotli'):
-        if hasattr(handler, name):
-            setattr(handler, name, staticmethod(_bounded_unpack(name, getattr(handler, name))))
-
-
-def _bounded_unpack(name, fallback):
-    import zlib
-    try:
-        import brotli
-    except ImportError:
-        brotli = None
-
-    def inflate(data, window_bits):
-        return zlib.decompressobj(window_bits).decompress(data, PAGE_BYTES + 1)
-
-    def unpack(data):
-        if not data:
-            return data
-        if name == 'gz':
-            unpacked = inflate(data, zlib.MAX_WBITS | 16)
-        elif name == 'deflate':
-            try:
-                unpacked = inflate(data, -zlib.MAX_WBITS)
-            except zlib.error:
-                unpacked = inflate(data, zlib.MAX_WBITS)
-        elif hasattr(brotli, 'Decompressor') and _can_be_bounded(brotli):
-            unpacked = brotli.Decompressor().process(data, output_buffer_limit=PAGE_BYTES + 1)
-        else:
-            unpacked = fallback(data)
-        if len(unpacked) > PAGE_BYTES:
-            raise PageTooLargeError
-        return unpacked
-
-    return unpack
-
-
-def _can_be_bounded(brotli):
-    try:
-        brotli.Decompressor().process(b'', output_buffer_limit=1)
-        return True
-    except (TypeError, brotli.error):
-        # Before 1.2, only the memory limit stops a bomb.
-        return False
-
-
 _own_bytes = 0
 
 

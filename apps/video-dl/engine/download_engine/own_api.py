@@ -24,18 +24,3 @@ def check(url):
     query = urllib.parse.parse_qs(parts.query, keep_blank_values=True)
     if any(name in query for name in _PARAMETERS):
         raise OwnApiError
-
-
-def engage():
-    """Checks redirects too, which yt-dlp follows by itself."""
-    try:
-        from yt_dlp.networking._urllib import RedirectHandler as handler
-    except ImportError:
-        from yt_dlp.utils import YoutubeDLRedirectHandler as handler
-    follow = handler.redirect_request
-
-    def checked(self, req, fp, code, msg, headers, newurl):
-        check(newurl)
-        return follow(self, req, fp, code, msg, headers, newurl)
-
-    handler.redirect_request = checked
