@@ -9,6 +9,8 @@ could take a commentary for the main audio.
 import collections
 import functools
 
+from yt_dlp.extractor.common import InfoExtractor
+
 from . import languages
 
 KEY = '_dash_track'
@@ -28,7 +30,6 @@ _NOT_PLAYED = -10
 
 def engage():
     """Marks the formats of every DASH manifest that yt-dlp parses from now on."""
-    from yt_dlp.extractor.common import InfoExtractor
     # Before 2024, one function does everything.
     name = next(name for name in ('_parse_mpd_periods', '_parse_mpd_formats_and_subtitles') if hasattr(InfoExtractor, name))
     parse = getattr(InfoExtractor, name)

@@ -4,13 +4,15 @@ import collections
 import functools
 import re
 
+from yt_dlp.extractor.common import InfoExtractor
+from yt_dlp.utils import parse_m3u8_attributes
+
 from . import format_check, languages
 
 _MARK = b'\xef\xbb\xbf'
 
 
 def engage():
-    from yt_dlp.extractor.common import InfoExtractor
     parse = InfoExtractor._parse_m3u8_formats_and_subtitles
 
     @functools.wraps(parse)
@@ -52,14 +54,11 @@ def with_defaults(text):
     """
     if not isinstance(text, str) or '#EXT-X-MEDIA:' not in text:
         return text
-    from yt_dlp.utils import parse_m3u8_attributes
     lines = text.splitlines()
     groups = collections.defaultdict(list)
-    for index, line in enumerate(lines):
-        if line.startswith('#EXT-X-MEDIA:'):
-            attributes = parse_m3u8_attributes(line)
-            if attributes.get('TYPE') == 'AUDIO':
-                groups[attributes.get('GROUP-ID')].append((index, attributes))
+    for index, attributes in _renditions(lines):
+        if attributes.get('TYPE') == 'AUDIO':
+            groups[attributes.get('GROUP-ID')].append((index, attributes))
     for group in groups.values():
         default, default_attributes = min(group, key=lambda each: _rank(each[1]))
         lines[default] += ',DEFAULT=YES'
@@ -68,12 +67,15 @@ def with_defaults(text):
     return '\n'.join(lines)
 
 
+def _renditions(lines):
+    """(index, attributes) of each line that states a rendition."""
+    return [(index, parse_m3u8_attributes(line)) for index, line in enumerate(lines) if line.startswith('#EXT-X-MEDIA:')]
+
+
 def _mark_descriptions(formats, text):
     if 'describes-video' not in str(text):
         return
-    from yt_dlp.utils import parse_m3u8_attributes
-    media = [parse_m3u8_attributes(line) for line in text.splitlines() if line.startswith('#EXT-X-MEDIA:')]
-    names = {(each.get('LANGUAGE'), each.get('NAME')) for each in media if _describes_video(each)}
+    names = {(each.get('LANGUAGE'), each.get('NAME')) for _, each in _renditions(text.splitlines()) if _describes_video(each)}
     for fmt in formats:
         fmt[languages.DESCRIBES] = (fmt.get('language'), fmt.get('format_note')) in names
 

@@ -11,9 +11,9 @@ from yt_dlp.utils import ExtractorError
 
 from . import dash_tracks, languages, limits, subtitles
 
-_TEXT_FIELDS = (
-    'id', 'title', 'uploader', 'channel', 'creator', 'artist', 'extractor', 'upload_date', 'live_status',
-)
+_TEXT_FIELDS = ('id', 'extractor', 'upload_date', 'live_status')
+# The first that is stated.
+_UPLOADER_FIELDS = ('uploader', 'channel', 'creator', 'artist')
 _URL_FIELDS = ('webpage_url', 'thumbnail')
 _FORMAT_TEXT_FIELDS = ('format_id', 'format_note', 'ext', 'protocol', 'vcodec', 'acodec', 'dynamic_range')
 _FORMAT_NUMBER_FIELDS = (
@@ -51,6 +51,7 @@ def describe(ydl, info, targets):
         **{key: _text(info.get(key)) for key in _TEXT_FIELDS},
         **{key: _url(info.get(key)) for key in _URL_FIELDS},
         'title': _own_title(info),
+        'uploader': next(filter(None, (_text(info.get(key)) for key in _UPLOADER_FIELDS)), None),
         'covers': _covers(info),
         'description': _text(info.get('description'), limits.DESCRIPTION_CHARACTERS) or None,
         'duration': _number(info.get('duration')),
@@ -59,7 +60,6 @@ def describe(ydl, info, targets):
         'start_time': _number(info.get('start_time')),
         'chapters': _chapters(info),
         'subtitles': [_subtitles(ydl, info, *track) for track in subtitles.listed(info)],
-        'is_live': bool(info.get('is_live')),
         'playlist_index': position[0],
         'playlist_count': position[1],
         'items': [_item(entry) for entry in ydl.items[:limits.ITEMS]],
@@ -86,27 +86,27 @@ def _subtitles(ydl, info, language, is_automatic, version):
 
 
 def _chapters(info):
-    chapters = info.get('chapters')
     return [{'title': _text(each.get('title')), 'start': _number(each.get('start_time')),
-             'end': _number(each.get('end_time'))}
-            for each in (chapters if isinstance(chapters, list) else [])[:limits.CHAPTERS] if isinstance(each, dict)]
+             'end': _number(each.get('end_time'))} for each in _listed(info, 'chapters')[:limits.CHAPTERS]]
 
 
 def _best_thumbnail(entry):
     # An unprocessed entry has a list of thumbnails, with the best last, but no chosen one.
-    thumbnails = entry.get('thumbnails')
-    last = thumbnails[-1] if isinstance(thumbnails, list) and thumbnails else None
-    return last.get('url') if isinstance(last, dict) else None
+    return next((image.get('url') for image in reversed(_listed(entry, 'thumbnails'))), None)
 
 
 def _covers(info):
     """URLs of the best images for a cover, best first: JPEG or PNG, which every player shows. If the page
     has no such image, its thumbnail, whatever its format."""
-    thumbnails = info.get('thumbnails')
-    urls = [_url(image.get('url')) for image in reversed(thumbnails if isinstance(thumbnails, list) else [])
-            if isinstance(image, dict)]
+    urls = [_url(image.get('url')) for image in reversed(_listed(info, 'thumbnails'))]
     shown = [url for url in urls if url and not _OTHER_IMAGE.search(urllib.parse.urlsplit(url).path)]
     return shown[:limits.COVERS] or [url for url in (_url(info.get('thumbnail')),) if url]
+
+
+def _listed(info, field):
+    """The dictionaries in a list of an extractor, which may be anything."""
+    values = info.get(field)
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
 
 
 def _usable(fmt, images=()):

@@ -68,7 +68,7 @@ async function filesOf({ source }: Subtitles, context: SubtitlesContext): Promis
   } as const;
   const playlist = await parsers.forClient(client)(job, signal);
   if (playlist.kind !== 'segments') throw tooMany();
-  const list = new SegmentList(playlist.table, { segments: null, keys: null });
+  const list = new SegmentList(playlist.table, {});
   const files: Uint8Array[] = [];
   let left = maxBytes;
   for (let first = 0; first < list.length; first += parallelSegments) {

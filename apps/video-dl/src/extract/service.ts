@@ -20,7 +20,7 @@ import { codedError, extractionError, pageTooLarge } from './failures.js';
 import { spokenIn } from './languages.js';
 import { withProbedDetails, type ProbeSource } from './probed-details.js';
 import { toExtraction } from './to-extraction.js';
-import type { Extraction, PageItem } from './types.js';
+import type { Extraction } from './types.js';
 import type { PageUrl } from './page-url.js';
 import { ExtractionWarnings } from './warnings.js';
 
@@ -55,7 +55,8 @@ export interface ExtractOptions {
   readonly exit?: number | undefined;
 }
 
-type RenewOptions = Pick<ExtractOptions, 'signal' | 'client' | 'item'>;
+type Caller = Pick<ExtractOptions, 'signal' | 'client'>;
+type RenewOptions = Caller & Pick<ExtractOptions, 'item'>;
 type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { readonly claims: Claims };
 
 const maxCacheBytes = 64 * 1024 * 1024;
@@ -103,9 +104,8 @@ export class ExtractionService {
    */
   async extract(url: PageUrl, options: ExtractOptions): Promise<Extraction> {
     const extraction = await this.#extractOriginal(url, options);
-    const { language, signal, client = '' } = options;
-    if (language === undefined) return extraction;
-    return this.#withDetails(spokenIn(extraction, language), signal, client);
+    if (options.language === undefined) return extraction;
+    return this.#withDetails(spokenIn(extraction, options.language), options);
   }
 
   async #extractOriginal(
@@ -171,45 +171,38 @@ export class ExtractionService {
     this.#warnings.note(raw.warnings, host, Date.now());
     assertFinished(raw, url);
     const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-    const extraction = await this.#withDetails(toExtraction(raw, context), signal, clientOf(claims));
+    const found = toExtraction(raw, context);
+    const extraction = await this.#withDetails(found, { signal, client: clientOf(claims) });
     assertWhole(extraction, raw, host);
     return this.#withPublicThumbnails(extraction, { signal, client: clientOf(claims) });
   }
 
-  async #withDetails(extraction: Extraction, signal: AbortSignal, client: string): Promise<Extraction> {
-    const probe: Parameters<typeof withProbedDetails>[1] = (source, probeSignal) =>
-      this.#options.probeSource(source, probeSignal, client);
-    return withProbedDetails(extraction, probe, signal);
+  async #withDetails(extraction: Extraction, { signal, client = '' }: Caller): Promise<Extraction> {
+    return withProbedDetails(
+      extraction,
+      (source, probeSignal) => this.#options.probeSource(source, probeSignal, client),
+      signal,
+    );
   }
 
   /** A page can use any URL as its thumbnail, and clients that display the result of `/api/info` load it. */
-  async #withPublicThumbnails(
-    extraction: Extraction,
-    { signal, client }: { readonly signal: AbortSignal; readonly client: string },
-  ): Promise<Extraction> {
-    const isPublic = new Map<string, Promise<boolean>>();
-    const publicOnly = async (thumbnail: string | null): Promise<string | null> => {
-      if (thumbnail === null) return null;
-      const url = new URL(thumbnail);
-      if (!isPublic.has(url.origin) && isPublic.size < maxThumbnailHosts)
-        isPublic.set(url.origin, this.#isPublic(url, signal, client));
-      return (await isPublic.get(url.origin)) === true ? thumbnail : null;
+  async #withPublicThumbnails(extraction: Extraction, caller: Caller): Promise<Extraction> {
+    const thumbnails = [extraction, ...extraction.items].flatMap(({ thumbnail }) => thumbnail ?? []);
+    const origins = [...new Set(thumbnails.map((url) => new URL(url).origin))].slice(0, maxThumbnailHosts);
+    const isPublic = await Promise.all(origins.map(async (origin) => this.#isPublic(origin, caller)));
+    const publicOrigins = new Set(origins.filter((_, index) => isPublic[index]));
+    const publicOnly = (url: string | null) =>
+      url !== null && publicOrigins.has(new URL(url).origin) ? url : null;
+    return {
+      ...extraction,
+      thumbnail: publicOnly(extraction.thumbnail),
+      items: extraction.items.map((item) => ({ ...item, thumbnail: publicOnly(item.thumbnail) })),
     };
-    const [thumbnail, items] = await Promise.all([
-      publicOnly(extraction.thumbnail),
-      Promise.all(
-        extraction.items.map(async (item): Promise<PageItem> => ({
-          ...item,
-          thumbnail: await publicOnly(item.thumbnail),
-        })),
-      ),
-    ]);
-    return { ...extraction, thumbnail, items };
   }
 
-  async #isPublic(url: URL, signal: AbortSignal, client: string): Promise<boolean> {
+  async #isPublic(origin: string, { signal, client = '' }: Caller): Promise<boolean> {
     try {
-      await this.#options.guard.checkUrl(url, signal, client);
+      await this.#options.guard.checkUrl(new URL(origin), signal, client);
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -318,9 +311,8 @@ function extractionCounter(metrics: Metrics) {
 /** A live stream has no end to wait for, and a premiere has no media yet. */
 function assertFinished(raw: RawExtraction, url: string): void {
   if (raw.live_status === 'is_upcoming') throw codedError('not_started', url);
-  if (raw.live_status === 'is_live' || raw.live_status === 'post_live' || raw.is_live) {
+  if (raw.live_status === 'is_live' || raw.live_status === 'post_live')
     throw codedError('live_not_supported', url);
-  }
   if (raw.formats.length === 0) throw codedError('no_media', url);
 }
 

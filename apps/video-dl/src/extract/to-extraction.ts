@@ -34,7 +34,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     durationSeconds,
     durationSource: durationSeconds === null ? null : 'page',
     mediaDefect: null,
-    uploader: raw.uploader ?? raw.channel ?? raw.creator ?? raw.artist,
+    uploader: raw.uploader,
     uploadDate: isoDate(raw.upload_date),
     description: raw.description,
     webpageUrl: webUrl(raw.webpage_url) ?? context.requestUrl,
@@ -74,6 +74,8 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
   const filesize = raw.filesize ?? raw.filesize_approx;
   const hasVideo = hasStream(raw.vcodec);
   const hasAudio = hasStream(raw.acodec);
+  const kbps = positive(raw.tbr);
+  const { dash_track: track, hls_aes: aes } = raw;
   return {
     id,
     ext: raw.ext,
@@ -86,9 +88,9 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
     audioCodec: hasAudio === true ? raw.acodec : null,
     hasVideo,
     hasAudio,
-    videoBitrateKbps: positive(raw.vbr) ?? (hasAudio === false ? positive(raw.tbr) : null),
-    audioBitrateKbps: positive(raw.abr) ?? (hasVideo === false ? positive(raw.tbr) : null),
-    totalBitrateKbps: positive(raw.tbr),
+    videoBitrateKbps: positive(raw.vbr) ?? (hasAudio === false ? kbps : null),
+    audioBitrateKbps: positive(raw.abr) ?? (hasVideo === false ? kbps : null),
+    totalBitrateKbps: kbps,
     filesizeBytes: filesize === null ? null : Math.round(filesize),
     filesizeIsEstimate: raw.filesize === null && raw.filesize_approx !== null,
     note: raw.format_note,
@@ -98,45 +100,23 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
       headers: raw.http_headers,
       kind: sourceKind(raw),
       ...(raw.cookies !== null && { cookies: raw.cookies }),
-      ...segmentDetails(raw, id, hasVideo, hasAudio),
       ...(raw.available_at !== null && { availableAt: raw.available_at * 1000 }),
       ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
+      ...(track !== null && { wanted: { ...track, bandwidth: kbps === null ? null : kbps * 1000 } }),
+      ...(raw.extra_param_to_segment_url !== null && { segmentQuery: raw.extra_param_to_segment_url }),
+      ...(raw.extra_param_to_key_url !== null && { keyQuery: raw.extra_param_to_key_url }),
+      ...(aes !== null && {
+        hlsKey: { url: aes.uri, key: hexBytes(aes.key, 0), iv: hexBytes(aes.iv, 16) },
+      }),
+      ...(raw.hls_master_url !== null && { masterUrl: raw.hls_master_url }),
+      ...(raw.hls_media_playlist_data !== null && { playlistText: raw.hls_media_playlist_data }),
     },
   };
 }
 
 function sourceKind(raw: RawFormat): MediaSource['kind'] {
   if (raw.dash_track !== null) return 'dash';
-  if (raw.protocol?.startsWith('m3u8') === true) return 'hls';
-  return raw.protocol === 'http_dash_segments' ? 'dash' : 'file';
-}
-
-/** Extra data that yt-dlp passes to its HLS and DASH downloaders. */
-function segmentDetails(
-  raw: RawFormat,
-  formatId: string,
-  hasVideo: boolean | null,
-  hasAudio: boolean | null,
-): Partial<MediaSource> {
-  const kind = sourceKind(raw);
-  if (kind === 'file') return {};
-  const bandwidth = positive(raw.tbr);
-  const wanted = {
-    formatId: raw.dash_track?.id ?? formatId,
-    kind: raw.dash_track?.kind ?? (hasVideo === true ? 'video' : hasAudio === true ? 'audio' : null),
-    bandwidth: bandwidth === null ? null : bandwidth * 1000,
-  } as const;
-  const { hls_aes: aes } = raw;
-  return {
-    ...(kind === 'dash' && { wanted }),
-    ...(raw.extra_param_to_segment_url !== null && { segmentQuery: raw.extra_param_to_segment_url }),
-    ...(raw.extra_param_to_key_url !== null && { keyQuery: raw.extra_param_to_key_url }),
-    ...(aes !== null && {
-      hlsKey: { url: aes.uri, key: hexBytes(aes.key, 0), iv: hexBytes(aes.iv, 16) },
-    }),
-    ...(raw.hls_master_url !== null && { masterUrl: raw.hls_master_url }),
-    ...(raw.hls_media_playlist_data !== null && { playlistText: raw.hls_media_playlist_data }),
-  };
+  return raw.protocol?.startsWith('m3u8') === true ? 'hls' : 'file';
 }
 
 /** @param length to pad to, with leading zeros */

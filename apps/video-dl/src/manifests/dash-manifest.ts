@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { invalid, live, type Rejection, notJoinable } from '../formats/rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
-/** The attributes of an element that are in `knownAttributes`. */
+/** The attributes of an element that match `knownAttribute`. */
 export type Attributes = Readonly<Partial<Record<string, string>>>;
 
 /** A manifest element (ISO/IEC 23009-1, 5.3) with the children that we use. */
@@ -22,23 +22,10 @@ interface OpenElement extends ManifestElement {
 const knownElement =
   /^(?:MPD|Period|BaseURL|AdaptationSet|Representation|ContentProtection|SegmentTemplate|SegmentTimeline|S|SegmentList|SegmentURL|SegmentBase|Initialization)$/;
 /** Other attributes are dropped immediately, however many there are. */
-const knownAttributes = [
-  ...['id', 'type', 'start', 'duration', 'mediaPresentationDuration', 'contentType', 'mimeType', 'width'],
-  ...[
-    'height',
-    'bandwidth',
-    'media',
-    'initialization',
-    'startNumber',
-    'endNumber',
-    'timescale',
-    't',
-    'd',
-    'r',
-  ],
-  ...['presentationTimeOffset', 'sourceURL', 'range', 'mediaRange'],
-];
+const knownAttribute =
+  /^(?:id|type|start|duration|mediaPresentationDuration|contentType|mimeType|width|height|bandwidth|media|initialization|startNumber|endNumber|timescale|t|d|r|presentationTimeOffset|sourceURL|range|mediaRange)$/;
 const maxDepth = 16;
+/** How much of the text is given to the parser at once. */
 const sliceLength = 65_536;
 
 /**
@@ -47,9 +34,7 @@ const sliceLength = 65_536;
  * @throws Rejection `live_not_supported` | `upstream_error`
  */
 export function readManifest(text: string, maxElements: number): ManifestElement {
-  const reader = new ManifestReader(maxElements);
-  for (let at = 0; at < text.length; at += sliceLength) reader.write(text.slice(at, at + sliceLength));
-  const root = reader.finish();
+  const root = new ManifestReader(maxElements).read(text);
   if (root.attributes['type'] === 'dynamic') throw live();
   return root;
 }
@@ -79,11 +64,9 @@ class ManifestReader {
     this.#parser.on('closetag', () => this.#closeElement());
   }
 
-  write(slice: string): void {
-    this.#parser.write(slice);
-  }
-
-  finish(): ManifestElement {
+  read(text: string): ManifestElement {
+    for (let at = 0; at < text.length; at += sliceLength)
+      this.#parser.write(text.slice(at, at + sliceLength));
     this.#parser.close();
     if (this.#root === null) throw notManifest();
     return this.#root;
@@ -130,12 +113,7 @@ class ManifestReader {
 }
 
 function known(attributes: Record<string, string>): Attributes {
-  return Object.fromEntries(
-    knownAttributes.flatMap((name) => {
-      const value = attributes[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => knownAttribute.test(name)));
 }
 
 function notManifest(): Rejection {

@@ -4,10 +4,9 @@ import { resolveUrl } from './segment-table.js';
 
 /** The Representation that the extractor chose. */
 export interface WantedTrack {
-  /** yt-dlp's format id: the Representation's id, possibly with a name before it and a number after it. */
-  readonly formatId: string;
-  readonly kind: 'video' | 'audio' | null;
-  /** Bits per second. */
+  readonly id: string;
+  readonly kind: 'video' | 'audio';
+  /** Bits per second; null if not stated. */
   readonly bandwidth: number | null;
 }
 
@@ -45,26 +44,14 @@ export function choose(periods: readonly Period[], wanted: WantedTrack | null): 
   throw offered.length > 0 ? protectedByDrm() : notJoinable('has neither audio nor video in its manifest');
 }
 
-/**
- * The Representation for a format of yt-dlp. Several ids may be a suffix of the format id (`1` and
- * `a-1` in `dash-a-1`), and two periods may use one id for different things. So the kind must match,
- * then the longest id wins, then the closest bandwidth.
- */
+/** Two periods may use one id for different things. So the kind must match, then the closest bandwidth wins. */
 function representationNamed(
   all: readonly Representation[],
-  { formatId, kind, bandwidth }: WantedTrack,
+  { id, kind, bandwidth }: WantedTrack,
 ): Representation | undefined {
-  // yt-dlp numbers formats with the same id.
-  const names = [formatId, formatId.replace(/-\d{1,3}$/, '')];
-  const matching = all.filter(
-    (each) =>
-      each.kind !== 'other' &&
-      (kind === null || each.kind === kind) &&
-      each.id !== '' &&
-      names.some((name) => name === each.id || name.endsWith(`-${each.id}`)),
-  );
+  const matching = all.filter((each) => each.kind === kind && each.id === id);
   const distance = (each: Representation) => (bandwidth === null ? 0 : Math.abs(each.bandwidth - bandwidth));
-  return matching.toSorted((a, b) => b.id.length - a.id.length || distance(a) - distance(b))[0];
+  return matching.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /** The track's equivalent in another period: same kind and id, or else the most similar one of its kind. */

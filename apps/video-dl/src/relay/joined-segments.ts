@@ -1,18 +1,12 @@
 import { inChunks } from '@media-services/egress-guard';
 import { joinerFor, sniffedBytes } from '../formats/joiner-for.js';
-import type { FirstTimes, Joiner, TrackChanges, TrackLengths } from '../formats/joiner.js';
+import type { FirstTimes, Joiner } from '../formats/joiner.js';
 import { LeadingImage } from '../formats/mpeg-ts/leading-image.js';
 import { notJoinable, Rejection } from '../formats/rejection.js';
 import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
-import type { RelayContext } from './resource.js';
+import type { Analysis, RelayContext } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
-
-/** How far ffmpeg looks for tracks before its first output. */
-export interface Analysis {
-  readonly bytes: number;
-  readonly seconds: number;
-}
 
 /** The segments to join, by their numbers. */
 interface JoinedRange {
@@ -23,66 +17,46 @@ interface JoinedRange {
   readonly readsAudioOnly: boolean;
 }
 
+/** What joiners know of the media so far. */
+type JoinedMedia = Omit<Joiner, 'begin' | 'push' | 'end' | 'finish'>;
+
+const nothingYet: JoinedMedia = {
+  startSeconds: null,
+  firstTimes: { video: null, audio: null, areAllKnown: false },
+  lengths: null,
+};
+
 export const maxBeginningBytes = 64 * 1024;
 /** The tracks of a transport stream begin at different places. */
 const maxTransportBytes = 1024 ** 2;
 
 /** One pass over the segments. */
 export class JoinedSegments {
+  readonly #index: SegmentIndex;
   readonly #reader: SegmentReader;
   readonly #parse: RelayContext['parse'];
   readonly #signal: AbortSignal;
   readonly #chunks: AsyncGenerator<Buffer, void, void>;
   #joiner: Joiner | null = null;
   #beginning: Buffer | null = null;
-  readonly #first: number;
-  readonly #readsAudioOnly: boolean;
+  readonly #range: JoinedRange;
   #end: number;
   hasEnded = false;
   analysis: Analysis | undefined;
   statedSeconds: number | null = null;
 
-  constructor(
-    index: SegmentIndex,
-    context: RelayContext,
-    signal: AbortSignal,
-    { first, end, readsAudioOnly }: JoinedRange,
-  ) {
-    this.#first = first;
-    this.#readsAudioOnly = readsAudioOnly;
-    this.#end = end;
+  constructor(index: SegmentIndex, context: RelayContext, signal: AbortSignal, range: JoinedRange) {
+    this.#range = range;
+    this.#end = range.end;
+    this.#index = index;
     this.#reader = new SegmentReader(index, context);
     this.#parse = context.parse;
     this.#signal = signal;
     this.#chunks = this.#read();
   }
 
-  get startSeconds(): number | null {
-    return this.#joiner?.startSeconds ?? null;
-  }
-
-  get hiddenSeconds(): number {
-    return this.#joiner?.hiddenSeconds ?? 0;
-  }
-
-  get isOneStream(): boolean {
-    return this.#joiner?.isOneStream === true;
-  }
-
-  get firstFrame(): Joiner['firstFrame'] {
-    return this.#joiner?.firstFrame;
-  }
-
-  get firstTimes(): FirstTimes {
-    return this.#joiner?.firstTimes ?? { video: null, audio: null, areAllKnown: false };
-  }
-
-  get lengths(): TrackLengths | null {
-    return this.#joiner?.lengths ?? null;
-  }
-
-  get changes(): TrackChanges {
-    return this.#joiner ?? {};
+  get media(): JoinedMedia {
+    return this.#joiner ?? nothingYet;
   }
 
   /** @param end exclusive, and not reached yet */
@@ -95,8 +69,8 @@ export class JoinedSegments {
     if (this.#beginning !== null) return;
     const needsAllTracks = () => maxBytes > maxBeginningBytes || this.#hasFrames;
     const isKnown = () =>
-      this.firstFrame !== null &&
-      (needsAllTracks() ? this.firstTimes.areAllKnown : this.startSeconds !== null);
+      this.media.firstFrame !== null &&
+      (needsAllTracks() ? this.media.firstTimes.areAllKnown : this.media.startSeconds !== null);
     const limit = () => (this.#hasFrames ? Math.max(maxBytes, maxTransportBytes) : maxBytes);
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -110,12 +84,13 @@ export class JoinedSegments {
       bytes += next.value.length;
     }
     this.#beginning = Buffer.concat(parts);
-    if (this.firstFrame === 'key') this.analysis = shortAnalysis(this.firstTimes, this.#beginning.length);
+    const { firstFrame, firstTimes } = this.media;
+    if (firstFrame === 'key') this.analysis = shortAnalysis(firstTimes, this.#beginning.length);
   }
 
   /** Whether it is a transport stream with video whose first frame can be looked at. */
   get #hasFrames(): boolean {
-    return this.firstFrame !== undefined;
+    return this.media.firstFrame !== undefined;
   }
 
   /** Abandons the pass. */
@@ -139,14 +114,15 @@ export class JoinedSegments {
   async *#read(): AsyncGenerator<Buffer, void, void> {
     let initialisation: number | null = null;
     let next: Promise<SegmentBytes> | null = null;
+    const { first } = this.#range;
     try {
-      const list = await this.#reader.list(this.#signal);
+      const list = await this.#index.list(this.#signal);
       if (list.length === 0) throw protocolFault('lists no segments');
       this.statedSeconds = list.totalSeconds;
       this.#end = Math.min(this.#end, list.length);
       await this.#assertJoinable(list);
-      next = this.#open(list, this.#first);
-      for (let number = this.#first; number < this.#end; number += 1) {
+      next = this.#open(list, first);
+      for (let number = first; number < this.#end; number += 1) {
         const segment = list.segment(number);
         const bytes = await (next ?? this.#open(list, number)).catch((error: unknown) => {
           if (segment.mayBeAbsent && isNotFound(error)) return null;
@@ -176,12 +152,12 @@ export class JoinedSegments {
   async #assertJoinable(list: SegmentList): Promise<void> {
     if (list.initialisationCount < 2) return;
     const numbers = new Set<number>();
-    for (let number = this.#first; number < this.#end; number += 1) {
+    const { readsAudioOnly } = this.#range;
+    for (let number = this.#range.first; number < this.#end; number += 1) {
       const { initialisation } = list.segment(number);
       if (initialisation !== null) numbers.add(initialisation);
     }
     if (numbers.size < 2) return;
-    const readsAudioOnly = this.#readsAudioOnly;
     let first: string | null = null;
     for (const number of numbers) {
       const bytes = await this.#reader.initialisation(number, this.#signal);
@@ -204,7 +180,7 @@ export class JoinedSegments {
       if (this.#joiner !== null) return media.length === 0 ? [] : this.#joiner.push(media);
       head = Buffer.concat([head, media]);
       if (head.length < sniffedBytes && !isLast) return [];
-      this.#joiner = joinerFor(head, isOnly && initialisation === null, this.#readsAudioOnly);
+      this.#joiner = joinerFor(head, isOnly && initialisation === null, this.#range.readsAudioOnly);
       this.#joiner.begin(segment);
       return this.#joiner.push(head);
     };

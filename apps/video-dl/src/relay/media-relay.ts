@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Guard } from '@media-services/egress-guard';
-import type { NetworkLogger } from '@media-services/egress-guard';
+import type { Guard, NetworkLogger } from '@media-services/egress-guard';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import { defaultLimits, type RenewSource, type UpstreamLimits } from '../upstream/media-source.js';
 import { ServedSession, type RelaySession } from './session.js';
@@ -35,18 +34,12 @@ export interface OpenOptions {
  */
 export class MediaRelay implements AsyncDisposable {
   readonly #server: Server;
-  readonly #guard: Guard;
-  readonly #logger: NetworkLogger;
-  readonly #limits: UpstreamLimits;
-  readonly #parsers: MediaRelayOptions['parsers'];
+  readonly #options: MediaRelayOptions;
   /** Keyed by token. */
   readonly #sessions = new Map<string, ServedSession>();
 
-  private constructor({ guard, logger, parsers, limits }: MediaRelayOptions) {
-    this.#parsers = parsers;
-    this.#guard = guard;
-    this.#logger = logger;
-    this.#limits = { ...defaultLimits, ...limits };
+  private constructor(options: MediaRelayOptions) {
+    this.#options = options;
     this.#server = createServer({ keepAliveTimeout: 5_000, highWaterMark }, (request, response) => {
       // A reader may close the connection at any time.
       response.on('error', () => undefined);
@@ -75,12 +68,13 @@ export class MediaRelay implements AsyncDisposable {
     const closing = new AbortController();
     const token = randomBytes(24).toString('base64url');
     const { port } = this.#server.address() as AddressInfo;
-    const session: ServedSession = new ServedSession({
+    const { guard, logger, parsers, limits } = this.#options;
+    const session = new ServedSession({
       context: {
-        dispatcher: this.#guard.createDispatcher({ signal: closing.signal, exit, client }),
-        limits: this.#limits,
-        logger: this.#logger,
-        parse: this.#parsers.forClient(client),
+        dispatcher: guard.createDispatcher({ signal: closing.signal, exit, client }),
+        limits: { ...defaultLimits, ...limits },
+        logger,
+        parse: parsers.forClient(client),
       },
       closing,
       renew,

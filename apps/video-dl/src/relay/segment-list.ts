@@ -1,4 +1,5 @@
 import { SingleFlight } from '../single-flight.js';
+import type { MediaSource } from '../upstream/media-source.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import type { RenewableUrl } from '../upstream/remote-object.js';
 import {
@@ -10,26 +11,24 @@ import {
 } from '../manifests/segment-table.js';
 import { protocolFault } from '../upstream/transfer-fault.js';
 
-/** A file, or a byte range of it. */
-interface MediaPart {
-  readonly url: string;
-  /** Null means the whole file. */
-  readonly range: ByteWindow | null;
-}
-
 /** Key of an encrypted part: AES-128 in CBC mode with PKCS #7 padding. */
-export interface PartKey {
+interface PartKey {
   /** URL of the 16-byte key, or the key itself. */
   readonly key: string | Buffer;
   readonly iv: Buffer;
 }
 
-export interface EncryptedPart extends MediaPart {
+/** A file, or a byte range of it. */
+export interface MediaPart {
+  readonly url: string;
+  /** Null means the whole file. */
+  readonly range: ByteWindow | null;
+  /** Null if it isn't encrypted. */
   readonly key: PartKey | null;
 }
 
 /** One segment of an HLS or DASH stream. */
-export interface Segment extends EncryptedPart {
+export interface Segment extends MediaPart {
   /** Index of the initialisation that must precede it; null if it needs none. */
   readonly initialisation: number | null;
   /** Duration stated by the playlist; null if it states none. */
@@ -41,11 +40,7 @@ export interface Segment extends EncryptedPart {
   readonly mayBeAbsent: boolean;
 }
 
-/** Query strings that an extractor adds to every URL in a playlist. */
-export interface ExtraQueries {
-  readonly segments: string | null;
-  readonly keys: string | null;
-}
+type ExtraQueries = Pick<MediaSource, 'segmentQuery' | 'keyQuery'>;
 
 /** The columns that describe the media rather than their URLs. */
 const mediaColumns = [
@@ -61,6 +56,7 @@ export class SegmentList {
   readonly #rows: Float64Array;
   readonly #queries: ExtraQueries;
 
+  /** @param queries that an extractor adds to every URL in a playlist */
   constructor(table: SegmentTable, queries: ExtraQueries) {
     this.#table = table;
     this.#text = Buffer.from(table.text.buffer, table.text.byteOffset, table.text.length);
@@ -115,7 +111,7 @@ export class SegmentList {
     const start = cell('rangeStart');
     const seconds = cell('seconds');
     return {
-      url: this.#url(cell('base'), cell('reference'), this.#queries.segments),
+      url: this.#url(cell('base'), cell('reference'), this.#queries.segmentQuery),
       range: start < 0 ? null : { start, end: cell('rangeEnd') },
       key: this.#key(cell('base'), cell('key'), cell('sequence')),
       initialisation: orNull(cell('initialisation')),
@@ -127,12 +123,12 @@ export class SegmentList {
   }
 
   /** @throws TransferFault for a number outside the list */
-  initialisation(number: number): EncryptedPart {
+  initialisation(number: number): MediaPart {
     const found = this.#table.initialisations[number];
     if (found === undefined) throw protocolFault('changed the list of segments');
     const { base, reference, range, key } = found;
     return {
-      url: this.#url(base, reference, this.#queries.segments),
+      url: this.#url(base, reference, this.#queries.segmentQuery),
       range,
       key: this.#key(base, key ?? -1, 0),
     };
@@ -159,11 +155,11 @@ export class SegmentList {
     return this.#rows[number * columns + index] ?? NaN;
   }
 
-  #url(base: number, reference: number, query: string | null): string {
+  #url(base: number, reference: number, query: string | undefined): string {
     const start = reference === 0 ? 0 : (this.#ends[reference - 1] ?? 0);
     const text = this.#text.toString('utf8', start, this.#ends[reference]);
     const url = resolveUrl(text, this.#table.baseUrls[base] ?? '');
-    if (query === null) return url;
+    if (query === undefined) return url;
     const extended = new URL(url);
     for (const [name, value] of new URLSearchParams(query)) extended.searchParams.set(name, value);
     return extended.href;
@@ -172,12 +168,9 @@ export class SegmentList {
   #key(base: number, number: number, sequence: number): PartKey | null {
     const key = this.#table.keys[number];
     if (key === undefined) return null;
-    const { segments, keys } = this.#queries;
+    const { segmentQuery, keyQuery = segmentQuery } = this.#queries;
     return {
-      key:
-        key.reference === null
-          ? Buffer.from(key.bytes ?? [])
-          : this.#url(base, key.reference, keys ?? segments),
+      key: key.reference === null ? Buffer.from(key.bytes ?? []) : this.#url(base, key.reference, keyQuery),
       iv: key.iv === null ? sequenceIv(sequence) : Buffer.from(key.iv),
     };
   }

@@ -6,13 +6,20 @@ import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/media-source.js';
 import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
 import { damaged, notJoinable } from '../formats/rejection.js';
-import type { EncryptedPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
+import type { MediaPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
 
 const keyBytes = 16;
 const blockBytes = 16;
 const maxInitialisationBytes = 1024 ** 2;
 /** Total for all initialisations of a list. */
 const maxInitialisationsBytes = 2 * 1024 ** 2;
+
+/** The bytes of one segment as they arrive. */
+export interface SegmentBytes {
+  chunks(): AsyncIterable<Buffer>;
+  /** Abandons the segment unread. */
+  discard(): void;
+}
 
 /** Reads the parts in a list of segments: decrypts them and checks their lengths. */
 export class SegmentReader {
@@ -27,10 +34,6 @@ export class SegmentReader {
     this.#context = context;
   }
 
-  list(signal: AbortSignal): Promise<SegmentList> {
-    return this.#index.list(signal);
-  }
-
   async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
     const url = this.#index.renewableUrl((list) => list.segment(number).url);
     const [transfer, key] = await Promise.all([
@@ -42,7 +45,10 @@ export class SegmentReader {
       }),
       this.#key(segment, (list) => list.segment(number), signal),
     ]);
-    return new SegmentBytes(transfer, segment, key);
+    return {
+      chunks: () => plain(checkedLength(transfer.chunks(), segment), segment, key),
+      discard: () => transfer.discard(),
+    };
   }
 
   /**
@@ -62,7 +68,8 @@ export class SegmentReader {
     const part = (await this.#index.list(signal)).initialisation(number);
     const url = this.#index.renewableUrl((list) => list.initialisation(number).url);
     const [{ bytes }, key] = await Promise.all([
-      fetchSmall(new RemoteObject(url), {
+      fetchSmall({
+        object: new RemoteObject(url),
         range: part.range,
         maxBytes: maxInitialisationBytes,
         context: this.#context,
@@ -79,8 +86,8 @@ export class SegmentReader {
   }
 
   async #key(
-    { key }: EncryptedPart,
-    partOf: (list: SegmentList) => EncryptedPart,
+    { key }: MediaPart,
+    partOf: (list: SegmentList) => MediaPart,
     signal: AbortSignal,
   ): Promise<Buffer | null> {
     if (key === null) return null;
@@ -92,7 +99,8 @@ export class SegmentReader {
         if (typeof url !== 'string') throw protocolFault('changed the list of segments');
         return url;
       });
-      reading = fetchSmall(new RemoteObject(url), {
+      reading = fetchSmall({
+        object: new RemoteObject(url),
         range: null,
         maxBytes: keyBytes,
         context: this.#context,
@@ -101,28 +109,6 @@ export class SegmentReader {
       this.#keys.set(key.key, reading);
     }
     return reading;
-  }
-}
-
-/** The bytes of one segment as they arrive. */
-export class SegmentBytes {
-  readonly #transfer: Transfer;
-  readonly #segment: Segment;
-  readonly #key: Buffer | null;
-
-  constructor(transfer: Transfer, segment: Segment, key: Buffer | null) {
-    this.#transfer = transfer;
-    this.#segment = segment;
-    this.#key = key;
-  }
-
-  chunks(): AsyncIterable<Buffer> {
-    return plain(checkedLength(this.#transfer.chunks(), this.#segment), this.#segment, this.#key);
-  }
-
-  /** Abandons the segment unread. */
-  discard(): void {
-    this.#transfer.discard();
   }
 }
 
@@ -139,7 +125,7 @@ function checkedKey(bytes: Buffer): Buffer {
 
 async function* checkedLength(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
-  { range }: EncryptedPart,
+  { range }: MediaPart,
 ): AsyncGenerator<Buffer, void, void> {
   let length = 0;
   for await (const chunk of chunks) {
@@ -151,7 +137,7 @@ async function* checkedLength(
 
 async function* plain(
   chunks: AsyncIterable<Buffer>,
-  { key: method }: EncryptedPart,
+  { key: method }: MediaPart,
   key: Buffer | null,
 ): AsyncGenerator<Buffer, void, void> {
   if (method === null || key === null) {

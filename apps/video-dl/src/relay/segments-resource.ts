@@ -1,6 +1,12 @@
 import type { FirstTimes, TrackChanges, TrackLengths } from '../formats/joiner.js';
-import { type Analysis, JoinedSegments, maxBeginningBytes } from './joined-segments.js';
-import { type RelayContext, type Resource, type ResourceRequest, writeAll } from './resource.js';
+import { JoinedSegments, maxBeginningBytes } from './joined-segments.js';
+import {
+  type Beginning,
+  type RelayContext,
+  type Resource,
+  type ResourceRequest,
+  writeAll,
+} from './resource.js';
 import type { SegmentIndex } from './segment-list.js';
 
 /** The part of a source to read, in seconds. */
@@ -19,93 +25,71 @@ const maxClipBeginningBytes = 2 * 1024 ** 2;
 /** How far before a clip to look for a segment that begins with a key frame. */
 const maxStepsBack = 5;
 
+/** What to read of a source. */
+interface Reading {
+  /** Null means all of it. */
+  readonly span: TimeSpan | null;
+  /** The video doesn't matter, and a clip needs audio from slightly before its start. */
+  readonly readsAudioOnly: boolean;
+}
+
 /** Segments, all or some of them, served as one byte stream. */
 export class SegmentsResource implements Resource {
   readonly #context: RelayContext;
   readonly #index: SegmentIndex;
-  /** Null means all of it. */
-  readonly #span: TimeSpan | null;
-  readonly #readsAudioOnly: boolean;
+  readonly #reading: Reading;
   #window: SegmentWindow | null = null;
   /** Opened before the reader connects; null afterwards. */
   #prepared: JoinedSegments | null = null;
   #current: JoinedSegments | null = null;
   #isDelivered = false;
 
-  /** @param readsAudioOnly the video doesn't matter, and a clip needs audio from slightly before its start */
-  constructor(
-    index: SegmentIndex,
-    context: RelayContext,
-    { span = null, readsAudioOnly = false }: { span?: TimeSpan | null; readsAudioOnly?: boolean } = {},
-  ) {
+  constructor(index: SegmentIndex, context: RelayContext, reading: Reading) {
     this.#index = index;
     this.#context = context;
-    this.#span = span;
-    this.#readsAudioOnly = readsAudioOnly;
-  }
-
-  /** The first presentation time on the source's clock, in seconds; null if it has none. */
-  get startSeconds(): number | null {
-    const first = this.#window === null ? null : firstTime(this.#current?.firstTimes);
-    return first ?? this.#current?.startSeconds ?? null;
-  }
-
-  /** Start of the window in the source, in seconds; null if everything is read. */
-  get offsetSeconds(): number | null {
-    return this.#window?.startSeconds ?? null;
-  }
-
-  /** Seconds of audio at the beginning to leave out. */
-  get hiddenSeconds(): number {
-    return this.#current?.hiddenSeconds ?? 0;
-  }
-
-  /** Whether it is a transport stream whose video begins with a key frame. */
-  get hasTransportKeyFrame(): boolean {
-    return this.#current?.firstFrame === 'key';
-  }
-
-  /** Where the video of the window begins in the source, in seconds; null if nothing can be decoded from there on. */
-  get keyFrameSeconds(): number | null {
-    return this.#current?.firstFrame === 'other' ? null : (this.#window?.videoSeconds ?? null);
-  }
-
-  /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
-  get analysis(): Analysis | undefined {
-    return this.#current?.analysis;
-  }
-
-  /** Total duration stated by the list, in seconds; null if it states none. */
-  get statedSeconds(): number | null {
-    return this.#current?.statedSeconds ?? null;
+    this.#reading = reading;
   }
 
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   get lengths(): TrackLengths | null {
-    return this.#isDelivered ? (this.#current?.lengths ?? null) : null;
+    return this.#isDelivered ? (this.#current?.media.lengths ?? null) : null;
   }
 
   get changes(): TrackChanges {
-    return this.#current?.changes ?? {};
+    return this.#current?.media ?? {};
   }
 
   /**
-   * Reads the first bytes of the media, which contain their start time.
+   * Reads the first bytes of the media.
    * @throws TransferFault, `signal.reason`
    */
-  async prepare(signal: AbortSignal): Promise<void> {
-    const joined = this.#span === null ? this.#joined(signal) : await this.#locate(this.#span, signal);
+  async prepare(signal: AbortSignal): Promise<Beginning> {
+    const { span } = this.#reading;
+    const joined = span === null ? this.#joined(signal) : await this.#locate(span, signal);
     this.#current = joined;
     await joined.begin(maxBeginningBytes);
     this.#prepared = joined;
     // No reader may ever connect.
     signal.addEventListener('abort', () => joined.discard(), { once: true });
+    const { analysis, statedSeconds } = joined;
+    const { startSeconds, firstTimes, firstFrame, hiddenSeconds = 0 } = joined.media;
+    const window = this.#window;
+    return {
+      startSeconds: (window === null ? null : firstTime(firstTimes)) ?? startSeconds,
+      offsetSeconds: window?.startSeconds ?? null,
+      keyFrameSeconds: firstFrame === 'other' ? null : (window?.videoSeconds ?? null),
+      hasTransportKeyFrame: firstFrame === 'key',
+      hiddenSeconds,
+      analysis,
+      statedSeconds,
+    };
   }
 
   /** Finds the segments of a span, first by their stated durations, then by the timestamps in the media. */
   async #locate({ startSeconds, endSeconds }: TimeSpan, signal: AbortSignal): Promise<JoinedSegments> {
     const list = await this.#index.list(signal);
-    const start = this.#readsAudioOnly ? Math.max(0, startSeconds - audioLagSeconds) : startSeconds;
+    const { readsAudioOnly } = this.#reading;
+    const start = readsAudioOnly ? Math.max(0, startSeconds - audioLagSeconds) : startSeconds;
     const endAt = (driftSeconds: number) =>
       endSeconds === null ? list.length : list.segmentAt(endSeconds + audioLagSeconds - driftSeconds) + 1;
     let first = list.segmentAt(start + roundingSeconds);
@@ -114,9 +98,10 @@ export class SegmentsResource implements Resource {
     if (first > 0) {
       const beginning = this.#joined(signal, { first: 0, end: 1 });
       await beginning.begin(maxClipBeginningBytes);
-      zero = zeroOf(beginning.firstTimes);
+      const { firstTimes, isOneStream = false } = beginning.media;
+      zero = zeroOf(firstTimes);
       beginning.discard();
-      if (beginning.isOneStream) {
+      if (isOneStream) {
         this.#window = { first: 0, end: Infinity, startSeconds: 0, videoSeconds: 0 };
         return this.#joined(signal);
       }
@@ -124,18 +109,19 @@ export class SegmentsResource implements Resource {
     for (;;) {
       const joined = this.#joined(signal, { first, end: Math.max(first + 1, endAt(0)) });
       await joined.begin(maxClipBeginningBytes);
-      const segmentZero = zeroOf(joined.firstTimes);
+      const { firstTimes, firstFrame } = joined.media;
+      const segmentZero = zeroOf(firstTimes);
       zero ??= segmentZero;
       const stated = list.startOf(first);
       // The other track may start before the one that defines second 0.
-      const lead = segmentZero === null ? 0 : segmentZero - (firstTime(joined.firstTimes) ?? segmentZero);
+      const lead = segmentZero === null ? 0 : segmentZero - (firstTime(firstTimes) ?? segmentZero);
       const offset = segmentOffset(
         segmentZero === null || zero === null ? null : segmentZero - zero,
         stated,
         list.isContinuousTo(first),
       );
       const isBefore = first === 0 || offset <= start + roundingSeconds;
-      const needsKeyFrame = first > 0 && !this.#readsAudioOnly && joined.firstFrame === 'other';
+      const needsKeyFrame = first > 0 && !readsAudioOnly && firstFrame === 'other';
       if (isBefore && needsKeyFrame) stepsBack += 1;
       if (isBefore && !(needsKeyFrame && stepsBack <= maxStepsBack)) {
         const end = Math.max(first + 1, endAt(stated === null ? 0 : offset - stated));
@@ -152,12 +138,12 @@ export class SegmentsResource implements Resource {
     signal: AbortSignal,
     { first, end }: Pick<SegmentWindow, 'first' | 'end'> = { first: 0, end: Infinity },
   ) {
-    const readsAudioOnly = this.#readsAudioOnly;
+    const { readsAudioOnly } = this.#reading;
     return new JoinedSegments(this.#index, this.#context, signal, { first, end, readsAudioOnly });
   }
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
-    if (range !== undefined && !/^bytes=0-$/.test(range)) {
+    if (range !== undefined && range !== 'bytes=0-') {
       response.writeHead(416, { 'content-length': 0 }).end();
       return;
     }
@@ -195,9 +181,8 @@ function zeroOf({ video, audio }: FirstTimes): number | null {
   return video ?? audio;
 }
 
-function firstTime(times: FirstTimes | undefined): number | null {
-  const known = [times?.video, times?.audio].flatMap((time) => time ?? []);
-  return known.length === 0 ? null : Math.min(...known);
+function firstTime({ video, audio }: FirstTimes): number | null {
+  return video === null || audio === null ? (video ?? audio) : Math.min(video, audio);
 }
 
 /** Start of a segment: as measured, unless its clock differs from that of the first segment. */

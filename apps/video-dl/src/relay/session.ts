@@ -7,36 +7,18 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
-import type { Analysis } from './joined-segments.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
-import { abortResponse, type RelayContext, type Resource } from './resource.js';
+import { abortResponse, type Beginning, type RelayContext, type Resource } from './resource.js';
 import { SegmentsResource, type TimeSpan } from './segments-resource.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
-/** Host name in the input URLs. It exists only for the relay, which is ffmpeg's proxy. */
-const relayHost = 'relay';
-
 /** Something for ffmpeg to read. */
-export interface RelayInput {
+export interface RelayInput extends Beginning {
   /** Works only for children with the session's environment. */
   readonly url: string;
   readonly carries: Carries;
   /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
-  /** A joined MPEG transport stream whose video begins with a key frame. */
-  readonly hasTransportKeyFrame: boolean;
-  /** For a clip of joined segments: where in the source their video begins, in seconds; null if it can't be decoded from there. */
-  readonly keyFrameSeconds: number | null;
-  /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
-  readonly analysis: Analysis | undefined;
-  /** The first presentation time on the source's clock, in seconds; null if it has none. */
-  readonly startSeconds: number | null;
-  /** Seconds of audio before time zero, which players skip. */
-  readonly hiddenSeconds: number;
-  /** Start of the input in the source, in seconds; null if it is the whole source, or only a reader can tell. */
-  readonly offsetSeconds: number | null;
-  /** Total duration stated by the playlist, in seconds; null if it states none. */
-  readonly statedSeconds: number | null;
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   readonly lengths: TrackLengths | null;
   /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
@@ -45,36 +27,6 @@ export interface RelayInput {
   readonly changes: TrackChanges;
   /** Requests the beginning now, so that it arrives while ffmpeg starts. */
   readAhead(): void;
-}
-
-/** Carries the media of one job from upstream to ffmpeg. */
-export interface RelaySession {
-  /** Environment variables that let a child reach the session's inputs, and nothing else. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Parses input that arrives whole, on behalf of the session's client. */
-  readonly parse: Parse;
-  /**
-   * Makes a source readable. Reads its playlist and the beginning of its segments.
-   * @param wanted the track to read; if the source has separate video and audio, the other isn't requested
-   * @param span the part to read; only the segments it needs are requested
-   * @returns one input, or two if the source has separate video and audio and both are wanted
-   * @throws DomainError, which also becomes the session's failure; the reason of the session's end
-   */
-  add(source: MediaSource, wanted?: Carries, span?: TimeSpan | null): Promise<readonly RelayInput[]>;
-  /** Makes a response readable that was requested before, once and without seeking. */
-  addOpened(bytes: OpenedBytes): RelayInput;
-  /** Resolves with the first unrecovered upstream failure; never rejects. */
-  readonly failed: Promise<DomainError>;
-  readonly failure: DomainError | undefined;
-  /** From upstream; bytes read twice count twice. */
-  readonly bytesReceived: number;
-  /**
-   * Whether everything that ffmpeg requested has arrived, and every segment that a source
-   * lists. Ranges that ffmpeg itself abandoned don't count.
-   */
-  allReceived(): boolean;
-  /** Ends the inputs and destroys all connections to ffmpeg and upstream. */
-  close(): void;
 }
 
 interface SessionOptions {
@@ -86,8 +38,16 @@ interface SessionOptions {
   readonly renew: RenewSource | undefined;
 }
 
-/** The session as the relay's server sees it. */
-export class ServedSession implements RelaySession {
+/** A session as its owner sees it. */
+export type RelaySession = Omit<ServedSession, 'serve'>;
+
+/** Carries the media of one job from upstream to ffmpeg. */
+export class ServedSession {
+  /** Environment variables that let a child reach the session's inputs, and nothing else. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Parses input that arrives whole, on behalf of the session's client. */
+  readonly parse: Parse;
+  /** Resolves with the first unrecovered upstream failure; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly #options: SessionOptions;
   readonly #context: RelayContext;
@@ -98,26 +58,28 @@ export class ServedSession implements RelaySession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.environment = options.environment;
+    this.parse = options.context.parse;
     this.failed = new Promise((resolve) => (this.#resolveFailed = resolve));
     this.#context = { ...options.context, countReceived: (bytes) => this.#count(bytes) };
-  }
-
-  get environment(): Readonly<Record<string, string>> {
-    return this.#options.environment;
-  }
-
-  get parse(): Parse {
-    return this.#context.parse;
   }
 
   get failure(): DomainError | undefined {
     return this.#failure;
   }
 
+  /** From upstream; bytes read twice count twice. */
   get bytesReceived(): number {
     return this.#bytesReceived;
   }
 
+  /**
+   * Makes a source readable. Reads its playlist and the beginning of its segments.
+   * @param wanted the track to read; if the source has separate video and audio, the other isn't requested
+   * @param span the part to read; only the segments it needs are requested
+   * @returns one input, or two if the source has separate video and audio and both are wanted
+   * @throws DomainError, which also becomes the session's failure; the reason of the session's end
+   */
   async add(
     source: MediaSource,
     wanted: Carries = 'all',
@@ -133,8 +95,7 @@ export class ServedSession implements RelaySession {
         wantedOf(tracks, wanted).map(async ({ carries, index }) => {
           const readsAudioOnly = wanted === 'audio' || carries === 'audio';
           const resource = new SegmentsResource(index, this.#context, { span, readsAudioOnly });
-          await resource.prepare(signal);
-          return this.#segmentsInput(resource, carries);
+          return this.#segmentsInput(resource, carries, await resource.prepare(signal));
         }),
       );
     } catch (error) {
@@ -143,6 +104,7 @@ export class ServedSession implements RelaySession {
     }
   }
 
+  /** Makes a response readable that was requested before, once and without seeking. */
   addOpened(bytes: OpenedBytes): RelayInput {
     const resource = new OpenedResource(bytes);
     return {
@@ -156,10 +118,15 @@ export class ServedSession implements RelaySession {
     };
   }
 
+  /**
+   * Whether everything that ffmpeg requested has arrived, and every segment that a source
+   * lists. Ranges that ffmpeg itself abandoned don't count.
+   */
   allReceived(): boolean {
     return this.#failure === undefined && this.#resources.every((resource) => resource.isComplete());
   }
 
+  /** Ends the inputs and destroys all connections to ffmpeg and upstream. */
   close(): void {
     if (this.#options.closing.signal.aborted) return;
     this.#options.closing.abort(new Error('the relay session was closed'));
@@ -203,7 +170,8 @@ export class ServedSession implements RelaySession {
   }
 
   #urlOf(resource: Resource): string {
-    return `http://${relayHost}/${this.#resources.push(resource) - 1}`;
+    // The host exists only for the relay, which is ffmpeg's proxy.
+    return `http://relay/${this.#resources.push(resource) - 1}`;
   }
 
   #fileInput(file: FileResource): RelayInput {
@@ -220,18 +188,12 @@ export class ServedSession implements RelaySession {
     };
   }
 
-  #segmentsInput(resource: SegmentsResource, carries: Carries): RelayInput {
+  #segmentsInput(resource: SegmentsResource, carries: Carries, beginning: Beginning): RelayInput {
     return {
+      ...beginning,
       url: this.#urlOf(resource),
       carries,
       isJoined: true,
-      hasTransportKeyFrame: resource.hasTransportKeyFrame,
-      keyFrameSeconds: resource.keyFrameSeconds,
-      analysis: resource.analysis,
-      startSeconds: resource.startSeconds,
-      hiddenSeconds: resource.hiddenSeconds,
-      offsetSeconds: resource.offsetSeconds,
-      statedSeconds: resource.statedSeconds,
       isWhole: false,
       get lengths() {
         return resource.lengths;

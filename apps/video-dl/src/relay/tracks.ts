@@ -67,13 +67,16 @@ type ReadPlaylist = Exclude<PlaylistResult, { readonly kind: 'imports' }>;
  * playlist may import them from the master playlist.
  */
 async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<ReadPlaylist> {
-  const { masterUrl, url } = input.source.current;
+  const { masterUrl, url, playlistText } = input.source.current;
   if (masterUrl !== undefined && hasReferences(url)) {
     const master = await readMaster(input, masterUrl, signal, url);
     const document = await fetchDocument(input, signal, () => master.url);
     return withImports(await parsePlaylist(input, document, signal, { imports: master.variables }));
   }
-  const document = await fetchPlaylist(input, signal);
+  const document =
+    playlistText === undefined
+      ? await fetchDocument(input, signal)
+      : { bytes: Buffer.from(playlistText), url };
   const playlist = await parsePlaylist(input, document, signal);
   if (playlist.kind !== 'imports') return playlist;
   const imports = masterUrl === undefined ? [] : (await readMaster(input, masterUrl, signal)).variables;
@@ -98,7 +101,7 @@ interface PlaylistContext {
 
 async function parsePlaylist(
   { source, context }: Input,
-  { bytes, url: baseUrl }: SmallObject,
+  { bytes, url: baseUrl }: Pick<SmallObject, 'bytes' | 'url'>,
   signal: AbortSignal,
   more: PlaylistContext = {},
 ): Promise<PlaylistResult> {
@@ -142,15 +145,7 @@ async function dashTracks(input: Input, signal: AbortSignal): Promise<SegmentTra
 }
 
 function listOf({ source }: Input, table: SegmentTable): SegmentList {
-  const { segmentQuery = null, keyQuery = null } = source.current;
-  return new SegmentList(table, { segments: segmentQuery, keys: keyQuery });
-}
-
-/** The source's own playlist, which the extractor may have supplied. */
-async function fetchPlaylist(input: Input, signal: AbortSignal): Promise<SmallObject> {
-  const { playlistText, url } = input.source.current;
-  if (playlistText === undefined) return fetchDocument(input, signal);
-  return { bytes: Buffer.from(playlistText), contentType: undefined, url };
+  return new SegmentList(table, source.current);
 }
 
 /** @param urlOf picks the document of the source; defaults to its own */
@@ -160,5 +155,5 @@ async function fetchDocument(
   urlOf: (current: MediaSource) => string = ({ url }) => url,
 ): Promise<SmallObject> {
   const object = new RemoteObject(source.renewableUrl(urlOf));
-  return fetchSmall(object, { range: null, maxBytes: context.limits.maxManifestBytes, context, signal });
+  return fetchSmall({ object, range: null, maxBytes: context.limits.maxManifestBytes, context, signal });
 }

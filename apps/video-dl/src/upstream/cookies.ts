@@ -57,9 +57,7 @@ export class SourceCookies {
 function parse(text: string, sourceHost: string): Cookie[] {
   const cookies: Cookie[] = [];
   for (const part of splitOutsideQuotes(text)) {
-    const equals = part.indexOf('=');
-    const name = (equals === -1 ? part : part.slice(0, equals)).trim();
-    const value = equals === -1 ? '' : part.slice(equals + 1).trim();
+    const [name, value] = pairOf(part);
     const last = cookies.at(-1);
     if (last && attribute.test(name.toLowerCase())) {
       cookies[cookies.length - 1] = withAttribute(last, name.toLowerCase(), value);
@@ -84,6 +82,12 @@ interface ReceivedCookie {
   readonly isExpired: boolean;
 }
 
+/** The value is empty without an equals sign. */
+function pairOf(text: string): readonly [name: string, value: string] {
+  const equals = text.indexOf('=');
+  return equals === -1 ? [text.trim(), ''] : [text.slice(0, equals).trim(), text.slice(equals + 1).trim()];
+}
+
 function isName(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~\w]+$/.test(text);
 }
@@ -95,15 +99,9 @@ function isName(text: string): boolean {
  */
 function parseReceived(header: string, url: URL): ReceivedCookie | null {
   const [pair = '', ...rest] = header.split(';');
-  const equals = pair.indexOf('=');
-  const name = pair.slice(0, Math.max(equals, 0)).trim();
-  if (!isName(name)) return null;
-  const stated = new Map(
-    rest.map((each) => {
-      const [key = '', ...value] = each.split('=');
-      return [key.trim().toLowerCase(), value.join('=').trim()];
-    }),
-  );
+  const [name, value] = pairOf(pair);
+  if (!pair.includes('=') || !isName(name)) return null;
+  const stated = new Map(rest.map(pairOf).map(([key, text]) => [key.toLowerCase(), text]));
   const domain = stated.get('domain')?.replace(/^\./, '').toLowerCase() ?? '';
   if (domain !== '' && !`.${url.hostname}`.endsWith(`.${domain}`)) return null;
   const path = stated.get('path') ?? '';
@@ -113,7 +111,7 @@ function parseReceived(header: string, url: URL): ReceivedCookie | null {
     : Date.parse(stated.get('expires') ?? '') <= Date.now();
   const cookie = {
     name,
-    value: headerSafe(pair.slice(equals + 1).trim()),
+    value: headerSafe(value),
     domain: url.hostname,
     includesSubdomains: false,
     path: path.startsWith('/') ? path : url.pathname.replace(/\/[^/]*$/, '') || '/',

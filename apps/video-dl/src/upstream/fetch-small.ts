@@ -1,8 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import type { ByteRange } from './byte-range.js';
-import type { RemoteObject } from './remote-object.js';
-import { Transfer } from './transfer.js';
-import type { TransferContext } from './media-source.js';
+import { Transfer, type TransferInput } from './transfer.js';
 import { TransferFault } from './transfer-fault.js';
 
 /** A small object, read into memory. */
@@ -13,23 +10,15 @@ export interface SmallObject {
   readonly url: string;
 }
 
-interface SmallFetch {
-  /** Null means the whole object. */
-  readonly range: ByteRange | null;
-  readonly maxBytes: number;
-  readonly context: TransferContext;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Reads an object or a part of it into memory.
  * @throws TransferFault, including when it exceeds `maxBytes`; `signal.reason`
  */
-export async function fetchSmall(
-  object: RemoteObject,
-  { range, maxBytes, context, signal }: SmallFetch,
-): Promise<SmallObject> {
-  const transfer = await Transfer.open({ object, range, signal, context });
+export async function fetchSmall({
+  maxBytes,
+  ...input
+}: TransferInput & { readonly maxBytes: number }): Promise<SmallObject> {
+  const transfer = await Transfer.open(input);
   const parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of transfer.chunks()) {

@@ -19,7 +19,7 @@ export interface MediaSource {
   readonly origin?: SourceOrigin;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Either yt-dlp's format (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`) or a plain `Cookie` header for the host of `url`. */
+  /** In the form of yt-dlp (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`), or of a `Cookie` header for the host of `url`. */
   readonly cookies?: string;
   readonly kind: 'file' | 'hls' | 'dash';
   /** Which track of a DASH manifest to use; defaults to the best ones. */

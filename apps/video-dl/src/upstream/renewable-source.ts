@@ -2,7 +2,7 @@ import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
 import type { MediaSource, RenewSource } from './media-source.js';
 import { RemoteObject, type ObjectIdentity, type RenewableUrl } from './remote-object.js';
-import { type Locator, Redirects } from './upstream-request.js';
+import type { Locator, Redirects } from './upstream-request.js';
 
 /** Of each file, as long as its extraction lives, so that all requests for it read the same file. */
 const redirectsOf = new WeakMap<MediaSource, Redirects>();
@@ -37,7 +37,7 @@ export class RenewableSource {
     const source = this.#source;
     const locator = { url, headers: source.headers, cookies: this.#cookies };
     if (source.kind !== 'file' || url !== source.url) return locator;
-    const redirects = redirectsOf.get(source) ?? new Redirects();
+    const redirects = redirectsOf.get(source) ?? { target: null };
     redirectsOf.set(source, redirects);
     return { ...locator, redirects };
   }

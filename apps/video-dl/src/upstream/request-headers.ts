@@ -25,23 +25,11 @@ export function requestHeaders({ url, sourceUrl, headers, cookies }: HeaderInput
     }
     return lower !== 'authorization' || url.origin === sourceUrl.origin;
   });
-  const cookie = cookies?.headerFor(url) ?? cookieFromHeaders(headers, url, sourceUrl);
+  const cookie = cookies?.headerFor(url);
   // Lengths and offsets must count the bytes of the file, not of a compressed form.
   return {
     ...Object.fromEntries(kept),
     'accept-encoding': 'identity',
     ...(cookie !== undefined && { cookie }),
   };
-}
-
-function cookieFromHeaders(
-  headers: Readonly<Record<string, string>>,
-  url: URL,
-  sourceUrl: URL,
-): string | undefined {
-  return url.hostname === sourceUrl.hostname ? cookieHeaderOf(headers) : undefined;
-}
-
-export function cookieHeaderOf(headers: Readonly<Record<string, string>>): string | undefined {
-  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'cookie')?.[1];
 }

@@ -2,9 +2,15 @@ import { DomainError } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
-import type { TransferContext } from './media-source.js';
 import { protocolFault, faultFrom, TransferFault } from './transfer-fault.js';
-import { requestPart, type PastEnd, type UpstreamPart } from './upstream-part.js';
+import { requestPart, type PartInput, type PastEnd, type UpstreamPart } from './upstream-part.js';
+
+export interface TransferInput extends PartInput {
+  /** Null reads everything, without a Range header if possible. */
+  readonly range: ByteRange | null;
+}
+
+type AttemptInput = PartInput & { readonly budget: RetryBudget };
 
 /** We request the next chunk when this share of the current one is left … */
 const aheadShare = 0.1;
@@ -17,10 +23,7 @@ const aheadMs = 500;
  * come from the same version of the object.
  */
 export class Transfer {
-  readonly #object: RemoteObject;
-  readonly #context: TransferContext;
-  readonly #signal: AbortSignal;
-  readonly #budget: RetryBudget;
+  readonly #input: AttemptInput;
   readonly #first: UpstreamPart | PastEnd;
   /** The next chunk, requested before the current one ends; null when that failed. */
   #ahead: Promise<UpstreamPart | PastEnd | null> | null = null;
@@ -28,15 +31,8 @@ export class Transfer {
   /** Last byte wanted; null while the end of the object is unknown. */
   #end: number | null;
 
-  private constructor(
-    { object, context, signal, budget }: TransferInput & { budget: RetryBudget },
-    range: ByteRange,
-    first: UpstreamPart | PastEnd,
-  ) {
-    this.#object = object;
-    this.#context = context;
-    this.#signal = signal;
-    this.#budget = budget;
+  private constructor(input: AttemptInput, range: ByteRange, first: UpstreamPart | PastEnd) {
+    this.#input = input;
     this.#position = range.start;
     this.#end = range.end;
     this.#first = first;
@@ -45,18 +41,16 @@ export class Transfer {
 
   /**
    * Starts a transfer. Resolves once the first response has arrived and passed the checks.
-   * @param input.range null reads everything, without a Range header if possible
    * @throws TransferFault when it can't be recovered; `signal.reason`
    */
   static async open(input: TransferInput): Promise<Transfer> {
     const range = input.range ?? { start: 0, end: null };
-    const budget = new RetryBudget(input.context.limits);
+    const attempts = { ...input, budget: new RetryBudget(input.context.limits) };
     const requested =
       input.range === null && input.object.chunkBytes === null
         ? null
         : chunkOf(input.object, range.start, range.end);
-    const first = await attempt({ ...input, budget }, requested, range.end);
-    return new Transfer({ ...input, budget }, range, first);
+    return new Transfer(attempts, range, await attempt(attempts, requested, range.end));
   }
 
   /** Whether the range starts past the end of the object. */
@@ -66,7 +60,7 @@ export class Transfer {
 
   /** Size of the whole object in bytes; null if the server doesn't say. */
   get total(): number | null {
-    return this.#object.identity.total;
+    return this.#input.object.identity.total;
   }
 
   /** As the media server states it. */
@@ -110,23 +104,16 @@ export class Transfer {
         if (this.#isComplete(part)) return;
         if (part.end === null || this.#position <= part.end) fault = endedEarly();
       } catch (error) {
-        this.#signal.throwIfAborted();
+        this.#input.signal.throwIfAborted();
         if (this.#end !== null && this.#position > this.#end) return;
         fault = faultFrom(error);
       }
-      const input = {
-        object: this.#object,
-        context: this.#context,
-        signal: this.#signal,
-        budget: this.#budget,
-      };
       if (fault) {
         this.#discardAhead();
-        await recover(input, fault);
+        await recover(this.#input, fault);
       }
       part =
-        (await this.#takeAhead()) ??
-        (await attempt(input, chunkOf(this.#object, this.#position, this.#end), this.#end));
+        (await this.#takeAhead()) ?? (await attempt(this.#input, this.#chunkAt(this.#position), this.#end));
       this.#learnEnd();
       const endIsMissing =
         this.total === null || this.#end === null ? fault !== null : this.#position <= this.#end;
@@ -137,11 +124,12 @@ export class Transfer {
   /** Yields the wanted bytes of this response. */
   async *#readPart(part: UpstreamPart): AsyncGenerator<Buffer, void, void> {
     const { response, skip, end, hasSurplus } = part;
+    const { context, budget } = this.#input;
     const start = this.#position;
     const startedAt = performance.now();
     let toSkip = skip;
-    for await (const received of response.body.chunks(this.#context.limits.idleTimeoutMs)) {
-      this.#context.countReceived(received.length);
+    for await (const received of response.body.chunks(context.limits.idleTimeoutMs)) {
+      context.countReceived(received.length);
       const skipped = Math.min(toSkip, received.length);
       toSkip -= skipped;
       const left = end === null ? received.length : end + 1 - this.#position;
@@ -149,7 +137,7 @@ export class Transfer {
         skipped === 0 && received.length <= left ? received : received.subarray(skipped, skipped + left);
       if (chunk.length > 0) {
         this.#position += chunk.length;
-        this.#budget.received(chunk.length);
+        budget.received(chunk.length);
         if (end !== null) this.#requestAhead(end, this.#position - start, performance.now() - startedAt);
         yield chunk;
       }
@@ -163,21 +151,24 @@ export class Transfer {
    * @param got bytes of it received in `elapsedMs`
    */
   #requestAhead(end: number, got: number, elapsedMs: number): void {
-    if (this.#object.chunkBytes === null || this.#ahead !== null || end >= (this.#end ?? 0)) return;
+    if (this.#input.object.chunkBytes === null || this.#ahead !== null || end >= (this.#end ?? 0)) return;
     const left = end + 1 - this.#position;
     const isMostlyRead = left <= aheadShare * (got + left);
     const endsSoon = got >= aheadShare * (got + left) && (left / got) * elapsedMs <= aheadMs;
     if (!isMostlyRead && !endsSoon) return;
-    const range = chunkOf(this.#object, end + 1, this.#end);
     // Ignore a failure here: the chunk is requested again when its turn comes.
-    this.#ahead = requestPart(this.#object, range, this.#end, this.#context, this.#signal).catch(() => null);
+    this.#ahead = requestPart(this.#input, this.#chunkAt(end + 1), this.#end).catch(() => null);
   }
 
   async #takeAhead(): Promise<UpstreamPart | PastEnd | null> {
     const part = await this.#ahead;
     this.#ahead = null;
-    this.#signal.throwIfAborted();
+    this.#input.signal.throwIfAborted();
     return part;
+  }
+
+  #chunkAt(start: number): ByteRange {
+    return chunkOf(this.#input.object, start, this.#end);
   }
 
   #discardAhead(): void {
@@ -188,26 +179,16 @@ export class Transfer {
   }
 
   #isComplete(part: UpstreamPart): boolean {
-    if (part.isOpenEnded && this.#object.identity.total === null) return true;
+    if (part.isOpenEnded && this.total === null) return true;
     if (this.#end !== null) return this.#position > this.#end;
     // The server stated no length, so a clean end of the response is the end.
     return part.end === null;
   }
 
   #learnEnd(): void {
-    const { total } = this.#object.identity;
-    if (total !== null) this.#end = Math.min(this.#end ?? total - 1, total - 1);
+    if (this.total !== null) this.#end = Math.min(this.#end ?? Infinity, this.total - 1);
   }
 }
-
-interface TransferInput {
-  readonly object: RemoteObject;
-  readonly range: ByteRange | null;
-  readonly context: TransferContext;
-  readonly signal: AbortSignal;
-}
-
-type AttemptInput = Omit<TransferInput, 'range'> & { readonly budget: RetryBudget };
 
 /** Retries until a response passes the checks or the budget is spent. */
 async function attempt(
@@ -217,7 +198,7 @@ async function attempt(
 ): Promise<UpstreamPart | PastEnd> {
   for (;;) {
     try {
-      return await requestPart(input.object, range, wantedEnd, input.context, input.signal);
+      return await requestPart(input, range, wantedEnd);
     } catch (error) {
       input.signal.throwIfAborted();
       await recover(input, faultFrom(error));

@@ -13,6 +13,13 @@ import type { TransferContext } from './media-source.js';
 import { changedFault, faultFromStatus, protocolFault, TransferFault } from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
 
+/** What to read, and on whose behalf. */
+export interface PartInput {
+  readonly object: RemoteObject;
+  readonly context: TransferContext;
+  readonly signal: AbortSignal;
+}
+
 /** A response that passed the checks: bytes of the right object at a known position. */
 export interface UpstreamPart {
   readonly kind: 'bytes';
@@ -40,23 +47,16 @@ export interface PastEnd {
  * @throws TransferFault, undici's errors, `signal.reason`
  */
 export async function requestPart(
-  object: RemoteObject,
+  { object, context, signal }: PartInput,
   range: ByteRange | null,
   wantedEnd: number | null,
-  context: TransferContext,
-  signal: AbortSignal,
 ): Promise<UpstreamPart | PastEnd> {
   const { identity } = object;
   const ifRange = range && identity.strongEtag;
   const locator = await object.url.locate(signal);
+  const { dispatcher, limits } = context;
   const request = (extraHeaders: Readonly<Record<string, string>>) =>
-    requestUpstream({
-      locator,
-      extraHeaders,
-      dispatcher: context.dispatcher,
-      limits: context.limits,
-      signal,
-    });
+    requestUpstream({ locator, extraHeaders, dispatcher, limits, signal });
   let response = await request({
     ...(range && { range: formatRange(range) }),
     ...(ifRange && { 'if-range': ifRange }),

@@ -2,7 +2,7 @@ import { Coalescer, redirectTarget } from '@media-services/egress-guard';
 import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import { SourceCookies } from './cookies.js';
-import { cookieHeaderOf, requestHeaders } from './request-headers.js';
+import { requestHeaders } from './request-headers.js';
 import type { UpstreamLimits } from './media-source.js';
 
 /** A URL with the headers and cookies to request it. */
@@ -15,8 +15,8 @@ export interface Locator {
 }
 
 /** Where the redirects of a URL led. Some servers lead each request to another file, with other advertisements. */
-export class Redirects {
-  target: Pick<Locator, 'url' | 'cookies'> | null = null;
+export interface Redirects {
+  target: Pick<Locator, 'url' | 'cookies'> | null;
 }
 
 /** How servers say that a redirect's target is only valid for a while. */
@@ -95,10 +95,8 @@ async function follow(
         `The site's media server redirected more than ${limits.maxRedirects} times. Try again later, or use another page or format.`,
       );
     }
-    if (response.setCookies.length > 0) {
-      cookies ??= new SourceCookies(cookieHeaderOf(locator.headers) ?? '', sourceUrl.href);
-      cookies = cookies.changedBy(response.setCookies, url);
-    }
+    if (response.setCookies.length > 0)
+      cookies = (cookies ?? new SourceCookies('', url.href)).changedBy(response.setCookies, url);
     url = webUrl(location, url.href);
   }
 }

@@ -85,7 +85,8 @@ export class Upstream {
     const context = this.#context({ signal: ended.signal, exit: source.origin?.exit, client });
     const maxAttempts = Math.min(context.limits.maxAttempts, 2);
     try {
-      return await fetchSmall(this.object(source), {
+      return await fetchSmall({
+        object: this.object(source),
         range: null,
         maxBytes,
         signal,

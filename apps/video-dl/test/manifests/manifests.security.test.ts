@@ -21,7 +21,7 @@ const maxSegments = 10_000;
 const playlist = (text: string) => readPlaylist(text, { baseUrl: base, maxSegments });
 const manifest = (text: string) => {
   const tracks = dashTracks(readManifest(text, 100_000), { url: base, wanted: null, maxSegments });
-  return tracks.map(({ table }) => new SegmentList(table, { segments: null, keys: null }));
+  return tracks.map(({ table }) => new SegmentList(table, {}));
 };
 const cookies = (text: string) => new SourceCookies(text, base).headerFor(new URL(base));
 
@@ -123,7 +123,7 @@ describe('a parser of untrusted text', () => {
       fc.property(fc.array(fragment, { maxLength: 60 }), (parts) => {
         const result = outcome(() => playlist(`#EXTM3U\n${parts.join('')}\n#EXT-X-ENDLIST`));
         if (!('table' in result)) return;
-        const list = new SegmentList(result.table, { segments: null, keys: null });
+        const list = new SegmentList(result.table, {});
         for (let number = 0; number < list.length; number += 1)
           expect(list.segment(number).url).toMatch(/^https?:\/\/[^\s\0]+$/);
         for (let number = 0; number < list.initialisationCount; number += 1)

@@ -780,7 +780,7 @@ describe('segments of a DASH manifest', () => {
         period(folders[1] ?? '', other, 900, chunks.slice(2, 4)),
       ];
       const url = put(`<MPD mediaPresentationDuration="PT4S">${periods.join('')}</MPD>`);
-      const wanted = { formatId: `dash-${one}-0`, kind: 'video', bandwidth: 1000 } as const;
+      const wanted = { id: one, kind: 'video', bandwidth: 1000 } as const;
       const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted });
       expect(isClean).toBe(true);
       for (const chunk of chunks) expect(body.includes(chunk.subarray(-100))).toBe(true);
@@ -797,7 +797,7 @@ describe('segments of a DASH manifest', () => {
     expect(isClean).toBe(true);
     expect(body.includes(dash[0]?.subarray(-100) ?? '')).toBe(true);
     expect((await failureOf(manifest(`${set}${representation}`)))?.code).toBe('drm_protected');
-    const wanted = { formatId: 'hd', kind: 'video', bandwidth: 9 } as const;
+    const wanted = { id: 'hd', kind: 'video', bandwidth: 9 } as const;
     expect((await failureOf({ ...manifest(`${set}${clear}`), wanted }))?.code).toBe('drm_protected');
   });
 

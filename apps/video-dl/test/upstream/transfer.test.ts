@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { Agent } from 'undici';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
+import { SourceCookies } from '../../src/upstream/cookies.js';
 import { RemoteObject } from '../../src/upstream/remote-object.js';
 import { Transfer } from '../../src/upstream/transfer.js';
 import { defaultLimits, type UpstreamLimits } from '../../src/upstream/media-source.js';
@@ -107,7 +108,7 @@ const status =
 interface Reading {
   readonly range?: { start: number; end: number | null } | null;
   readonly chunkBytes?: number;
-  readonly headers?: Headers;
+  readonly cookies?: SourceCookies;
   readonly limits?: Partial<UpstreamLimits>;
   readonly renew?: () => Promise<boolean>;
   readonly signal?: AbortSignal;
@@ -116,7 +117,7 @@ interface Reading {
 function open(list: readonly Answer[], reading: Reading = {}): Promise<Transfer> {
   answers = [...list];
   const url = {
-    locate: () => Promise.resolve({ url: origin, headers: reading.headers ?? {}, cookies: undefined }),
+    locate: () => Promise.resolve({ url: origin, headers: {}, cookies: reading.cookies }),
     renew: reading.renew ?? (() => Promise.resolve(false)),
   };
   const limits = { ...defaultLimits, retryDelayMs: 0, maxRetryDelayMs: 0, maxAttempts: 2, ...reading.limits };
@@ -605,9 +606,9 @@ describe('a transfer', () => {
     expect(asked.at(-1)?.cookie).toBeUndefined();
   });
 
-  it("keeps them beside the extractor's Cookie header", async () => {
-    const headers = { Cookie: 'a=1; b=2' };
-    await read([status(302, { location: '/2', 'set-cookie': 'b=3' }), whole()], { headers });
+  it("keeps them beside the extractor's cookies", async () => {
+    const cookies = new SourceCookies('a=1; b=2', origin);
+    await read([status(302, { location: '/2', 'set-cookie': 'b=3' }), whole()], { cookies });
     expect(asked.map(({ cookie }) => cookie)).toEqual(['a=1; b=2', 'a=1; b=3']);
   });
 
