@@ -1,10 +1,10 @@
 import type { CheckOptions } from '@media-services/http-common';
-import type { EngineHealth } from '@media-services/processes';
 import type { Capacity } from '../capacity.js';
 import type { DownloadEngine } from '../extract/engine.js';
 import type { ExtractionService } from '../extract/service.js';
 import { checkMuxing } from '../ffmpeg/self-check.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
 
 /** Sites change. An older engine fails on many of them. */
 const staleAfterDays = 90;
@@ -61,12 +61,11 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
 }
 
 interface CheckedParsers {
-  health(): EngineHealth<unknown>;
-  selfCheck(signal: AbortSignal): Promise<void>;
+  readonly parsers: Pick<ParserPool, 'health' | 'selfCheck'>;
 }
 
 /** A parser process parses a small playlist. */
-export function parsersCheck({ parsers }: { readonly parsers: CheckedParsers }): CheckOptions {
+export function parsersCheck({ parsers }: CheckedParsers): CheckOptions {
   return {
     cacheMs: parsingCacheMs,
     check: async (signal) => {

@@ -32,9 +32,20 @@ const format = named('Format', {
     .describe('When the site releases it, if ads come first; null if available now.'),
 });
 
+/** Of every stream. */
+const href = z.string().describe('Path and query of the stream on this server.');
+const sizes = {
+  estimatedBytes: z.int().min(0).nullable(),
+  exactBytes: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('The `Content-Length` of the stream; null if not known yet.'),
+};
+
 const download = named('Download', {
   target: z.enum(downloadTargets),
-  href: z.string().describe('Path and query of the stream on this server.'),
+  href,
   height: pixels.optional().describe('Height of the video in pixels; only for MP4.'),
   video: z
     .enum([...action.options, 'copy or transcode'])
@@ -56,34 +67,24 @@ const download = named('Download', {
       "What happens to the audio (`as is`: the site's own file is sent, byte for byte); null if the page has no audio.",
     ),
   formatIds: z.array(z.string()).describe('The ids of the `formats` it uses.'),
-  estimatedBytes: z.int().min(0).nullable(),
+  ...sizes,
   clipEnd: z
     .enum(['exact', 'up to a few frames late'])
     .nullable()
     .describe(
       'How exactly the clip ends. Its start is always exact, to the frame and the audio sample. null for the whole video.',
     ),
-  exactBytes: z
-    .int()
-    .min(0)
-    .nullable()
-    .describe('The `Content-Length` of the stream; null if not known yet.'),
 });
 
 const originalAudio = named('OriginalAudio', {
-  href: z.string().describe('Path and query of the stream on this server.'),
+  href,
   container: z
     .enum(['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'])
     .describe('The extension of the file; `opus`: Opus in Ogg.'),
   codec: z.string().nullable().describe("The site's or ffprobe's name for it; null if unknown."),
   bitrateKbps: kbps,
   isSiteFile: z.boolean().describe("Whether the site's own file is sent, byte for byte, with range support."),
-  estimatedBytes: z.int().min(0).nullable(),
-  exactBytes: z
-    .int()
-    .min(0)
-    .nullable()
-    .describe('The `Content-Length` of the stream; null if not known yet.'),
+  ...sizes,
 });
 
 const audioLanguage = named('AudioLanguage', {

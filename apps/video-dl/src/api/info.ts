@@ -132,10 +132,7 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
   };
 }
 
-function hrefOf(
-  path: string,
-  { page, clipRequest, basePath }: Pick<DownloadsContext, 'page' | 'clipRequest' | 'basePath'>,
-): string {
+function hrefOf(path: string, { page, clipRequest, basePath }: DownloadsContext): string {
   const optional = Object.entries({ item: page.item, ...clipRequest }).flatMap(([name, value]) =>
     value === undefined ? [] : [`&${name}=${value}`],
   );
@@ -145,7 +142,7 @@ function hrefOf(
 function describeDownload(
   target: Download['target'],
   { plan, file }: Prospect,
-  context: Pick<DownloadsContext, 'page' | 'clipRequest' | 'basePath'>,
+  context: DownloadsContext,
 ): Download {
   const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>

@@ -5,42 +5,31 @@ import { infoQuery } from './info.js';
 import { audioQuery, videoQuery } from './stream.js';
 import { infoSchema } from './info-schema.js';
 
+const text = (description: string) => ({ description, schema: { type: 'string' } });
+const count = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } });
+
 const streamHeaders = {
-  'Content-Disposition': {
-    description: 'The title as a file name (RFC 6266).',
-    schema: { type: 'string' },
-  },
+  'Content-Disposition': text('The title as a file name (RFC 6266).'),
   'Accept-Ranges': {
     description:
       '`bytes` if the download can be resumed: its length is known in advance and every request gets the same bytes.',
     schema: { type: 'string', enum: ['bytes', 'none'] },
   },
-  'Content-Length': {
-    description: 'Exact; absent if unknown before the end of the stream.',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  ETag: {
-    description: 'Strong: the same tag means the same bytes. Absent if the site provides no strong tag.',
-    schema: { type: 'string' },
-  },
-  'Estimated-Content-Length': {
-    description:
-      'Approximate size of the stream in bytes; absent if unknown or if `Content-Length` is present.',
-    schema: { type: 'integer', minimum: 0 },
-  },
+  'Content-Length': count('Exact; absent if unknown before the end of the stream.'),
+  ETag: text('Strong: the same tag means the same bytes. Absent if the site provides no strong tag.'),
+  'Estimated-Content-Length': count(
+    'Approximate size of the stream in bytes; absent if unknown or if `Content-Length` is present.',
+  ),
   'X-Content-Duration': {
     description: 'Duration in seconds; absent if unknown.',
     schema: { type: 'number', minimum: 0 },
   },
-  'Cache-Control': { description: 'Always `no-store`.', schema: { type: 'string' } },
+  'Cache-Control': text('Always `no-store`.'),
 };
 
 const partHeaders = {
   ...streamHeaders,
-  'Content-Range': {
-    description: 'The position of this part and the size of the whole file.',
-    schema: { type: 'string' },
-  },
+  'Content-Range': text('The position of this part and the size of the whole file.'),
 };
 
 const audioTypes = [
@@ -63,12 +52,7 @@ const operations: readonly Operation[] = [
       description: 'The video of the page.',
       mediaType: 'application/json',
       schema: infoSchema,
-      headers: {
-        'Cache-Control': {
-          description: 'Private, at most as long as the media URLs are valid.',
-          schema: { type: 'string' },
-        },
-      },
+      headers: { 'Cache-Control': text('Private, at most as long as the media URLs are valid.') },
     },
   },
   {

@@ -64,6 +64,8 @@ const languageParameters = {
     }),
 };
 
+const streamParameters = { ...pageParameters, ...saveParameters, ...languageParameters };
+
 /** Subtitles alone. */
 const textFormats = {
   vtt: { mediaType: 'text/vtt; charset=utf-8', write: writeWebVtt },
@@ -78,9 +80,7 @@ function isText(fmt: string): fmt is TextFormat {
 
 export const audioQuery = withOneClip(
   z.strictObject({
-    ...pageParameters,
-    ...saveParameters,
-    ...languageParameters,
+    ...streamParameters,
     fmt: z
       .enum(audioFormats, { error: `must be ${oneOf.format(audioFormats)}` })
       .default('mp3')
@@ -95,9 +95,7 @@ export const audioQuery = withOneClip(
 
 export const videoQuery = withOneClip(
   z.strictObject({
-    ...pageParameters,
-    ...saveParameters,
-    ...languageParameters,
+    ...streamParameters,
     fmt: z
       .enum(mp4Targets, { error: `must be ${oneOf.format(mp4Targets)}` })
       .default('mp4-720')

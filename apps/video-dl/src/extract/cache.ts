@@ -2,11 +2,6 @@ import { serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 import type { Extraction } from './types.js';
 
-export interface CacheLimits {
-  readonly maxEntries: number;
-  readonly maxBytes: number;
-}
-
 /** URLs this close to their expiry aren't reused. */
 const safetyMarginMs = 5_000;
 /** Size of plain data in V8's heap, as a multiple of its serialized size (measured: 0.8 to 1.3). */
@@ -16,7 +11,7 @@ const heapFactor = 2;
 export class ExtractionCache {
   readonly #entries: LRUCache<string, Extraction>;
 
-  constructor({ maxEntries, maxBytes }: CacheLimits) {
+  constructor({ maxEntries, maxBytes }: { readonly maxEntries: number; readonly maxBytes: number }) {
     this.#entries = new LRUCache({ max: maxEntries, maxSize: maxBytes, sizeCalculation: heapBytes });
   }
 

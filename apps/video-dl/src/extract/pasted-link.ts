@@ -11,8 +11,6 @@ export interface PastedText {
   readonly text: string;
   /** Every different http(s) link, in order. */
   readonly links: readonly string[];
-  /** Whether there is anything beside the link. */
-  readonly hasOtherWords: boolean;
 }
 
 /**
@@ -21,9 +19,9 @@ export interface PastedText {
  */
 export function readPastedText(pasted: string): PastedText {
   const text = pasted.replace(invisibleMarks, '').trim();
-  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [text], hasOtherWords: false };
+  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [text] };
   const found = [...text.matchAll(links)].map(([link]) => withoutTrailingText(link));
-  return { text, links: [...new Set(found)], hasOtherWords: true };
+  return { text, links: [...new Set(found)] };
 }
 
 /** A sentence's full stop or a closing bracket that was opened before the link isn't part of it. */

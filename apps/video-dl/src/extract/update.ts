@@ -35,7 +35,6 @@ export class EngineUpdater implements AsyncDisposable {
   readonly #outcomes: ReturnType<typeof outcomeCounter>;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<UpdateOutcome> | undefined;
-  #temporary: string | undefined;
 
   constructor(options: EngineUpdaterOptions) {
     this.#options = options;
@@ -59,7 +58,7 @@ export class EngineUpdater implements AsyncDisposable {
     clearInterval(this.#timer);
     this.#stopping.abort();
     await this.#running;
-    if (this.#temporary !== undefined) await rm(this.#temporary, { recursive: true, force: true });
+    await remove(this.#options.program.packages);
   }
 
   async #update(): Promise<UpdateOutcome> {
@@ -78,25 +77,16 @@ export class EngineUpdater implements AsyncDisposable {
 
   async #install(): Promise<UpdateOutcome> {
     const { program } = this.#options;
-    const folder = await this.#folder();
-    const packages = await mkdtemp(join(folder, 'release-'));
-    const discard = async (): Promise<void> => rm(packages, { recursive: true, force: true });
+    const previous = program.packages;
+    // Writable only by this user, because its content is executed.
+    const packages = await mkdtemp(join(tmpdir(), 'yt-dlp-'));
     try {
       await this.#download(packages);
-      const version = await this.#selfTest(packages);
-      if (version === this.#version()) {
-        await discard();
-        return 'current';
-      }
-    } catch (error) {
-      await discard();
-      throw error;
+      if ((await this.#selfTest(packages)) === this.#version()) return 'current';
+      return (await this.#switchTo(packages)) ? 'updated' : 'rolled_back';
+    } finally {
+      await remove(program.packages === packages ? previous : packages);
     }
-    const previous = program.packages;
-    const isSwitched = await this.#switchTo(packages);
-    if (!isSwitched) await discard();
-    else if (previous !== undefined) await rm(previous, { recursive: true, force: true });
-    return isSwitched ? 'updated' : 'rolled_back';
   }
 
   /** @returns false when the engine didn't start with the new packages and was rolled back */
@@ -151,14 +141,13 @@ export class EngineUpdater implements AsyncDisposable {
     throw new Error('the new yt-dlp exited before it was ready');
   }
 
-  /** Writable only by this user, because its content is executed. */
-  async #folder(): Promise<string> {
-    return (this.#temporary ??= await mkdtemp(join(tmpdir(), 'yt-dlp-')));
-  }
-
   #version(): string | undefined {
     return this.#options.engine.health().ready?.version;
   }
+}
+
+async function remove(folder: string | undefined): Promise<void> {
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 }
 
 /** The operator's pip settings: index, mirror, proxy. */
