@@ -91,7 +91,7 @@ async function filesOf({ source }: Subtitles, context: SubtitlesContext): Promis
 
 function tooMany(): DomainError {
   return new DomainError(
-    'upstream_error',
+    'too_long',
     "The site's subtitles are too large. Omit `subtitles` to get the video without them.",
   );
 }

@@ -1,4 +1,11 @@
-export type RejectionCode = 'upstream_error' | 'live_not_supported' | 'drm_protected' | 'no_media';
+export const rejectionCodes = [
+  'upstream_error',
+  'live_not_supported',
+  'drm_protected',
+  'no_media',
+  'too_long',
+] as const;
+export type RejectionCode = (typeof rejectionCodes)[number];
 
 /** A parser rejects its input. Becomes the client's error. */
 export class Rejection extends Error {
@@ -16,6 +23,14 @@ export function invalid(what: string): Rejection {
   return new Rejection(
     'upstream_error',
     `The site's media server ${what}, so the video can't be assembled. Try again later.`,
+  );
+}
+
+/** A manifest exceeds a limit, and would again. @param limit such as "10000 segments" */
+export function overLimit(limit: string): Rejection {
+  return new Rejection(
+    'too_long',
+    `The video's playlist or manifest has more than ${limit}, the most that this service reads. Use a shorter video, or another format or page.`,
   );
 }
 

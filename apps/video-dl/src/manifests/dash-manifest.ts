@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes';
-import { invalid, live, type Rejection, notJoinable } from '../formats/rejection.js';
+import { invalid, live, notJoinable, overLimit, type Rejection } from '../formats/rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
 /** The attributes of an element that match `knownAttribute`. */
@@ -31,7 +31,7 @@ const sliceLength = 65_536;
 /**
  * Parses an MPD into the few elements that describe segments, in one pass and bounded memory.
  * @returns its root
- * @throws Rejection `live_not_supported` | `upstream_error`
+ * @throws Rejection `live_not_supported` | `too_long` | `upstream_error`
  */
 export function readManifest(text: string, maxElements: number): ManifestElement {
   const root = new ManifestReader(maxElements).read(text);
@@ -74,7 +74,7 @@ class ManifestReader {
 
   #openElement(name: string, attributes: Record<string, string>): void {
     this.#elements += 1;
-    if (this.#elements > this.#maxElements) throw invalid('sent a manifest with too many elements');
+    if (this.#elements > this.#maxElements) throw overLimit(`${this.#maxElements} elements`);
     if (this.#open.length === 0 && name !== 'MPD') throw notManifest();
     if (this.#skipped > 0 || !knownElement.test(name)) {
       this.#skipped += 1;

@@ -44,7 +44,8 @@ function segmentsOf(
   { maxSegments, totalSeconds }: { maxSegments: number; totalSeconds: number | null },
 ): SegmentTable {
   const output = new TrackWriter(maxSegments);
-  for (const period of periods) output.addPeriod(counterpart(track, period), period.seconds);
+  for (const period of periods)
+    output.addPeriod(counterpart(track, period), period.seconds, period === periods.at(-1));
   if (output.table.length === 0) throw invalid('listed no segments');
   const { seconds, longestSeconds } = output;
   const missing = totalSeconds === null || seconds === null ? 0 : totalSeconds - seconds;
@@ -60,24 +61,25 @@ class TrackWriter {
   seconds: number | null = 0;
   longestSeconds = 0;
   #isPeriodNew = false;
+  /** URLs of whole files. */
+  readonly #files = new Set<string>();
 
   constructor(maxSegments: number) {
     this.table = new SegmentTableWriter(maxSegments);
   }
 
-  addPeriod(representation: Representation, periodSeconds: number | null): void {
+  addPeriod(representation: Representation, periodSeconds: number | null, isLast: boolean): void {
     this.table.setBaseUrl(representation.baseUrl);
     this.#isPeriodNew = this.table.length > 0;
     const of = (name: string): ManifestElement | null => inherited(representation.levels, name);
     const template = of('SegmentTemplate');
     if (template !== null) {
-      this.#addTemplate(template, representation, periodSeconds);
+      this.#addTemplate(template, representation, { periodSeconds, isLast });
       return;
     }
     const list = of('SegmentList');
     if (list !== null) this.#addList(list, periodSeconds);
-    // SegmentBase or nothing: a single file with its own index.
-    else this.#add('', null, null, periodSeconds);
+    else this.#addFile(representation.baseUrl, of('SegmentBase'), periodSeconds);
   }
 
   #add(
@@ -99,11 +101,32 @@ class TrackWriter {
       mayBeAbsent,
     });
     this.#isPeriodNew = false;
+    this.#count(seconds);
+  }
+
+  /** SegmentBase or nothing: a file with its own index. Advertisements may divide it into periods. */
+  #addFile(url: string, base: ManifestElement | null, periodSeconds: number | null): void {
+    const isRest = this.#files.has(url) && readCount(base?.attributes['presentationTimeOffset'], 0) > 0;
+    if (isRest && this.table.endsWith('')) {
+      this.table.extendLast(periodSeconds);
+      this.#count(periodSeconds);
+      return;
+    }
+    if (isRest) throw notJoinable('plays one file in parts');
+    this.#files.add(url);
+    this.#add('', null, null, periodSeconds);
+  }
+
+  #count(seconds: number | null): void {
     this.seconds = this.seconds === null || seconds === null ? null : this.seconds + seconds;
     this.longestSeconds = Math.max(this.longestSeconds, seconds ?? 0);
   }
 
-  #addTemplate(template: ManifestElement, track: Representation, periodSeconds: number | null): void {
+  #addTemplate(
+    template: ManifestElement,
+    track: Representation,
+    { periodSeconds, isLast }: { periodSeconds: number | null; isLast: boolean },
+  ): void {
     const { attributes } = template;
     const { media, initialization } = attributes;
     if (media === undefined) throw invalid('sent a manifest with a template without media URLs');
@@ -115,19 +138,25 @@ class TrackWriter {
     const timescale = readCount(attributes['timescale'], 1) || 1;
     const [timeline] = childrenOf(template, 'SegmentTimeline');
     const offset = readCount(attributes['presentationTimeOffset'], 0);
-    const limits = { timescale, periodSeconds, offset, maxSegments: this.table.room };
+    const limits = { timescale, periodSeconds, offset, table: this.table };
     const times =
       timeline === undefined
         ? constantTimes(attributes, startNumber, limits)
         : timelineTimes(timeline, limits);
-    let number = startNumber;
+    // Periods may list the same segments, of which each plays its own.
+    const from = timeline === undefined || !this.#isPeriodNew ? -Infinity : offset;
+    const until =
+      timeline === undefined || isLast ? Infinity : offset + (periodSeconds ?? Infinity) * timescale;
     for (const [index, { time, duration }] of times.entries()) {
+      if (time + duration <= from || time >= until) continue;
       const seconds = duration / timescale;
       // Without a timeline, the shorter track of a period may have one segment less.
       const isExtra = timeline === undefined && index > 0 && index === times.length - 1;
       const mayBeAbsent = isExtra && attributes['endNumber'] === undefined && seconds <= maxAbsentSeconds;
-      this.#add(fillTemplate(media, track, number, time), null, initialisation, seconds, mayBeAbsent);
-      number += 1;
+      const reference = fillTemplate(media, track, startNumber + index, time);
+      // One that crosses the boundary of two periods is listed in both.
+      if (this.#isPeriodNew && time < from && this.table.endsWith(reference)) this.#isPeriodNew = false;
+      else this.#add(reference, null, initialisation, seconds, mayBeAbsent);
     }
   }
 
@@ -182,13 +211,13 @@ interface TimeLimits {
   readonly periodSeconds: number | null;
   /** The time at which the period starts, in ticks. */
   readonly offset: number;
-  readonly maxSegments: number;
+  readonly table: SegmentTableWriter;
 }
 
 function constantTimes(
   attributes: Attributes,
   startNumber: number,
-  { timescale, periodSeconds, maxSegments }: TimeLimits,
+  { timescale, periodSeconds, table }: TimeLimits,
 ): Timed[] {
   const duration = Number(attributes['duration']);
   const endNumber = readCount(attributes['endNumber'], -1);
@@ -200,7 +229,7 @@ function constantTimes(
       ? endNumber - startNumber + 1
       : // A rounding error in the stated durations doesn't count as a segment.
         Math.max(1, Math.ceil((total ?? 0) / duration - 1e-3));
-  if (!(count <= maxSegments)) throw invalid('listed too many segments');
+  table.assertRoom(count);
   return Array.from({ length: count }, (_, index) => {
     const rest = total === null ? duration : total - index * duration;
     return { time: index * duration, duration: rest > 0 ? Math.min(duration, rest) : duration };
@@ -209,7 +238,7 @@ function constantTimes(
 
 function timelineTimes(
   timeline: ManifestElement,
-  { timescale, periodSeconds, offset, maxSegments }: TimeLimits,
+  { timescale, periodSeconds, offset, table }: TimeLimits,
 ): Timed[] {
   const times: Timed[] = [];
   const runs = childrenOf(timeline, 'S');
@@ -222,7 +251,8 @@ function timelineTimes(
     const next = runs[index + 1]?.attributes['t'];
     const end = next === undefined ? offset + (periodSeconds ?? NaN) * timescale : Number(next);
     const count = repeats < 0 ? Math.ceil((end - time) / duration) : repeats + 1;
-    if (!(count >= 1) || !(times.length + count <= maxSegments)) throw invalid('listed too many segments');
+    if (!(count >= 1)) throw invalid('sent a manifest with contradictory times');
+    table.assertRoom(times.length + count);
     for (let repeat = 0; repeat < count; repeat += 1) {
       times.push({ time, duration });
       time += duration;

@@ -1,7 +1,7 @@
 import { maxAttributes, readAttributes, readWhole } from './hls-attributes.js';
 import { PlaylistVariables, type Variables } from './hls-variables.js';
 import { HlsVariants } from './hls-variants.js';
-import { invalid, live, protectedByDrm, notJoinable } from '../formats/rejection.js';
+import { invalid, live, notJoinable, overLimit, protectedByDrm } from '../formats/rejection.js';
 import { SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
 
 export interface PlaylistOptions {
@@ -40,7 +40,7 @@ const maxLinesPerSegment = 10;
 /**
  * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few
  * tags. Expands variables (RFC 8216bis).
- * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `upstream_error`
+ * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `too_long` | `upstream_error`
  */
 export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
   const reader = new PlaylistReader(options);
@@ -50,7 +50,7 @@ export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
     if (lines === 0 && !line.startsWith('#EXTM3U'))
       throw invalid('sent something other than an HLS playlist');
     lines += 1;
-    if (lines > maxLines) throw invalid('sent a playlist with too many lines');
+    if (lines > maxLines) throw overLimit(`${maxLines} lines`);
     reader.take(line);
     if (reader.needsImports) return { kind: 'imports' };
   }

@@ -1,4 +1,4 @@
-import { invalid } from '../formats/rejection.js';
+import { invalid, overLimit } from '../formats/rejection.js';
 
 /** Limit for references in manifests, base URLs and resolved URLs. */
 export const maxUrlLength = 8192;
@@ -95,9 +95,9 @@ export class SegmentTableWriter {
     return this.#rows.length / columns;
   }
 
-  /** How many more segments may be added. */
-  get room(): number {
-    return this.#maxSegments - this.length;
+  /** @throws Rejection unless this many segments may be added */
+  assertRoom(count: number): void {
+    if (!(this.length + count <= this.#maxSegments)) throw overLimit(`${this.#maxSegments} segments`);
   }
 
   /** The base URL of all references added from now on. */
@@ -124,7 +124,7 @@ export class SegmentTableWriter {
   }
 
   add(segment: TableSegment): void {
-    if (this.room < 1) throw invalid('listed too many segments');
+    this.assertRoom(1);
     const { range, seconds } = segment;
     this.#rows.push(
       this.#baseUrls.length - 1,
@@ -139,6 +139,18 @@ export class SegmentTableWriter {
       Number(segment.isDiscontinuity),
       Number(segment.mayBeAbsent ?? false),
     );
+  }
+
+  /** Whether this is the last segment so far, at the current base URL. */
+  endsWith(reference: string): boolean {
+    const [base, last] = this.#rows.slice(-columns);
+    return base === this.#baseUrls.length - 1 && last === this.#references.get(reference);
+  }
+
+  /** The last segment plays on in the next period. */
+  extendLast(seconds: number | null): void {
+    const at = this.#rows.length - columns + column.seconds;
+    this.#rows[at] = (this.#rows[at] ?? NaN) + (seconds ?? NaN);
   }
 
   finish(): SegmentTable {
@@ -160,7 +172,7 @@ export class SegmentTableWriter {
     const known = this.#references.get(reference);
     if (known !== undefined) return known;
     this.#textBytes += Buffer.byteLength(reference);
-    if (this.#textBytes > maxTextBytes) throw invalid('listed too many segments');
+    if (this.#textBytes > maxTextBytes) throw overLimit(`${maxTextBytes} bytes of URLs`);
     this.#references.set(reference, this.#ends.push(this.#textBytes) - 1);
     return this.#references.size - 1;
   }

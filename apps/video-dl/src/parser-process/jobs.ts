@@ -7,6 +7,7 @@ import type { WantedTrack } from '../manifests/dash-representations.js';
 import type { PlaylistOptions } from '../manifests/hls-playlist.js';
 import { maxVariableLength, maxVariableNameLength, maxVariables } from '../manifests/hls-variables.js';
 import { audioFiles } from '../formats/media-head.js';
+import { rejectionCodes } from '../formats/rejection.js';
 import type { FilePiece } from '../formats/partial-file.js';
 import type { PartlyRead, WindowTracks } from '../formats/mp4/remux/remux.js';
 import type { WindowTimes } from '../formats/mp4/remux/window.js';
@@ -188,6 +189,6 @@ export type ParserResult = z.output<typeof parserResultSchema>;
 
 /** A parser's reason to reject its input. */
 export const rejectionSchema = z.object({
-  code: z.enum(['upstream_error', 'live_not_supported', 'drm_protected', 'no_media']),
+  code: z.enum(rejectionCodes),
   detail: z.string().max(500),
 });

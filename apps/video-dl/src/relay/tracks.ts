@@ -5,6 +5,7 @@ import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
+import { overLimit } from '../formats/rejection.js';
 import { protocolFault } from '../upstream/transfer-fault.js';
 import type { RelayContext } from './resource.js';
 import { SegmentIndex, SegmentList } from './segment-list.js';
@@ -155,5 +156,7 @@ async function fetchDocument(
   urlOf: (current: MediaSource) => string = ({ url }) => url,
 ): Promise<SmallObject> {
   const object = new RemoteObject(source.renewableUrl(urlOf));
-  return fetchSmall({ object, range: null, maxBytes: context.limits.maxManifestBytes, context, signal });
+  const { maxManifestBytes: maxBytes } = context.limits;
+  const excess = overLimit(`${maxBytes} bytes`);
+  return fetchSmall({ object, range: null, maxBytes, excess, context, signal });
 }

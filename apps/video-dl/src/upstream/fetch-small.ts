@@ -1,6 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import { Transfer, type TransferInput } from './transfer.js';
 import { TransferFault } from './transfer-fault.js';
+import type { Rejection } from '../formats/rejection.js';
 
 /** A small object, read into memory. */
 export interface SmallObject {
@@ -10,20 +11,23 @@ export interface SmallObject {
   readonly url: string;
 }
 
+interface SmallFetch extends TransferInput {
+  readonly maxBytes: number;
+  /** Replaces the error for more bytes. */
+  readonly excess?: Rejection;
+}
+
 /**
  * Reads an object or a part of it into memory.
- * @throws TransferFault, including when it exceeds `maxBytes`; `signal.reason`
+ * @throws TransferFault, also when it exceeds `maxBytes`; `excess`; `signal.reason`
  */
-export async function fetchSmall({
-  maxBytes,
-  ...input
-}: TransferInput & { readonly maxBytes: number }): Promise<SmallObject> {
+export async function fetchSmall({ maxBytes, excess, ...input }: SmallFetch): Promise<SmallObject> {
   const transfer = await Transfer.open(input);
   const parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of transfer.chunks()) {
     length += chunk.length;
-    if (length > maxBytes) throw tooLong(maxBytes);
+    if (length > maxBytes) throw excess ?? tooLong(maxBytes);
     parts.push(chunk);
   }
   return { bytes: Buffer.concat(parts), contentType: transfer.contentType, url: transfer.url ?? '' };

@@ -62,22 +62,37 @@ describe('encrypted media', () => {
     });
   });
 
-  it('leaves the clear variants of a master playlist that states a key', async () => {
-    const key = 'METHOD=SAMPLE-AES,URI="skd://key"';
+  const key = 'METHOD=SAMPLE-AES,URI="skd://key"';
+
+  /** @param mark in the master playlist @param variants that are protected */
+  async function serveMaster(path: string, mark: string, variants: RegExp): Promise<void> {
     const text = await (await fetch(`${site.url}/media/hls-master/index.m3u8`)).text();
     const pages = {
-      '/master.m3u8': text
+      [path]: text
         .replaceAll(/^(?=[^#\n])|(?<=URI=")/gmu, '/media/hls-master/')
-        .replace(/^.*720.*m3u8$/mu, '/protected.m3u8')
-        .replace('\n', `\n#EXT-X-SESSION-KEY:${key}\n`),
+        .replaceAll(variants, '/protected.m3u8')
+        .replace('\n', `\n${mark}\n`),
       '/protected.m3u8': playlist.replace('\n', `\n#EXT-X-KEY:${key}\n`),
     };
-    for (const [path, content] of Object.entries(pages)) {
-      site.on(path, (_request, response) => {
+    for (const [page, content] of Object.entries(pages)) {
+      site.on(page, (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/vnd.apple.mpegurl' }).end(content);
       });
     }
-    const { status, body } = await service.info(`${site.url}/master.m3u8`);
+  }
+
+  it('is rejected if only the playlists of the variants name the key', async () => {
+    await serveMaster('/all.m3u8', '', /(?<=^|")[^"\n]*\.m3u8/gmu);
+    for (const path of ['/api/stream', '/api/stream/video']) {
+      const response = await service.get(path, { url: `${site.url}/all.m3u8` });
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ code: 'drm_protected' });
+    }
+  });
+
+  it('leaves the clear variants of a master playlist that states a key', async () => {
+    await serveMaster('/some.m3u8', `#EXT-X-SESSION-KEY:${key}`, /^.*720.*m3u8$/gmu);
+    const { status, body } = await service.info(`${site.url}/some.m3u8`);
     expect(status).toBe(200);
     expect(body['downloads']).toMatchObject([{ target: 'mp3' }, { height: 360 }, { height: 360 }]);
   });
