@@ -1,6 +1,9 @@
 import type { ErrorCode } from '@media-services/http-common';
 import type { EngineFailure } from './engine-messages.js';
 
+/** The second is Google Drive's, where yt-dlp finds no media then and only warns. */
+const rateLimited = /too many (requests|users have)|rate.?limit|http error 429/;
+
 /** How to recognise a failure. Any one match is enough. */
 interface Cause {
   readonly code: ErrorCode;
@@ -39,7 +42,7 @@ const failureTable: readonly Cause[] = [
     code: 'upstream_rate_limited',
     statuses: [429],
     messages: [
-      /too many (requests|users have)|rate.?limit|http error 429/,
+      rateLimited,
       // YouTube; yt-dlp doesn't always recognise its apostrophe.
       /content isn't available,? (please )?try again later/,
     ],
@@ -163,7 +166,7 @@ const failureTable: readonly Cause[] = [
 /** Kinds of yt-dlp warnings, in both failed and successful extractions. The first matching row wins. */
 const warningTable = [
   ['preview_only', /only (the |extracting )?(the )?preview|just a preview|preview video is limited/],
-  ['rate_limited', /http error 429|too many requests|rate.?limit/],
+  ['rate_limited', rateLimited],
   ['no_javascript_runtime', /no supported javascript runtime|without a js runtime/],
   [
     'challenge_failed',
@@ -171,7 +174,10 @@ const warningTable = [
   ],
   ['sabr_only', /\bsabr\b|only images are available/],
   ['po_token_missing', /\bpo token\b/],
+  // Loom's.
+  ['private', /(raw|transcoded)-url json: http error 40[13]/],
   ['refused', /http error 403|forbidden/],
+  ['gone', /http error 4(04|10)/],
   [
     'site_failed',
     /precondition check failed|http error (400|5\d\d)|said: error|(unable|failed) to (download|extract|fetch|parse|query)|player error|invalid .*response/,
@@ -213,8 +219,10 @@ export function causeOfFailure(failure: EngineFailure): FailureCause {
   const kinds = new Set(failure.warnings.map(warningKind));
   if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsOutdated: false };
   if (code === 'video_not_found') return { code, engineIsOutdated: false };
+  if (kinds.has('private')) return { code: 'private_video', engineIsOutdated: false };
   if (kinds.has('refused') && failure.httpStatus == null)
     return { code: 'bot_check', engineIsOutdated: false };
+  if (code === 'no_media' && kinds.has('gone')) return { code: 'video_not_found', engineIsOutdated: false };
   // yt-dlp found nothing because the site returned nothing.
   if (code === 'no_media' && kinds.has('site_failed'))
     return { code: 'upstream_error', engineIsOutdated: false };

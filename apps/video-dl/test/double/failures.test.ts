@@ -52,6 +52,13 @@ const others: readonly (readonly [code: ErrorCode, what: string, page: string])[
   ['geo_blocked', 'SoundCloud: blocked here', 'https://soundcloud.com/somebody/elsewhere'],
   ['video_not_found', 'SoundCloud: no such track', 'https://soundcloud.com/somebody/nothing'],
   ['video_not_found', 'Twitch: no such clip', 'https://clips.twitch.tv/DoubleNone'],
+  ['private_video', 'Loom: a private recording', `https://www.loom.com/share/${'1'.repeat(32)}`],
+  ['video_not_found', 'Loom: no such recording', `https://www.loom.com/share/${'2'.repeat(32)}`],
+  [
+    'upstream_rate_limited',
+    'Google Drive: downloaded too often',
+    `https://drive.google.com/file/d/${'1'.repeat(28)}/view`,
+  ],
 ];
 
 const rows = [

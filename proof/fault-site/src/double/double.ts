@@ -6,6 +6,7 @@ import { SiteProxy, type SiteRequest } from './proxy.js';
 import { Broadcaster } from './sites/broadcaster.js';
 import { Instagram } from './sites/instagram.js';
 import { Reddit } from './sites/reddit.js';
+import { Shares } from './sites/shares.js';
 import { SoundCloud } from './sites/soundcloud.js';
 import { Ted } from './sites/ted.js';
 import { TikTok } from './sites/tiktok.js';
@@ -46,7 +47,7 @@ export class Double implements AsyncDisposable {
       new YouTube(tickets, playerBytes),
       new YouTubeMediaServers(tickets),
       ...[new TikTok(), new X(), new Vimeo(), new Reddit(), new Instagram(), new SoundCloud(), new Twitch()],
-      ...[new Ted(), new Broadcaster()],
+      ...[new Ted(), new Broadcaster(), new Shares()],
     ];
     const certificates = await issueCertificates(sites.flatMap(({ hosts }) => hosts));
     const folder = await mkdtemp(join(tmpdir(), 'video-dl-double-'));
