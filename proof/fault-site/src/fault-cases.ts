@@ -116,6 +116,8 @@ const allComplete = { mp3: 'complete', mp4: 'complete', seconds: 4 } as const;
 const unknownDuration = `overwrite=${Buffer.from('mvhd').toString('hex')}${'00'.repeat(12)}000003e8:ffffffff`;
 /** 40 s instead of 4 s. */
 const overstatedMatroska = 'overwrite=448988:40e3880000000000';
+/** 1 s. */
+const understatedMatroska = 'overwrite=448988:408f400000000000';
 
 /** Unusual media, sent completely by a server without faults. */
 const unusualMedia = [
@@ -141,6 +143,7 @@ const unusualMedia = [
   nightly(other('Flash Screen Video', 'screen.flv', '', allComplete)),
   made('Audio with samples that are not numbers', 'not-numbers.wav', '', 'complete'),
   other('Matroska that overstates its length', 'h264.mkv', overstatedMatroska, allComplete),
+  other('Matroska that understates its length', 'h264.mkv', understatedMatroska, allComplete),
   other(
     'Matroska that overstates its length, its end missing',
     'h264.mkv',

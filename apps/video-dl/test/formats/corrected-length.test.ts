@@ -91,8 +91,10 @@ function withDuration(bytes: Buffer, ms: number): Buffer {
   return copy;
 }
 
-describe('a Matroska file that overstates its length', () => {
+describe('a Matroska file that states a wrong length', () => {
   it.each([
+    ['h264.mkv', 1_000, 4],
+    ['vp9.webm', 2_000, 4],
     ['h264.mkv', 40_000, 4],
     ['h264.mkv', 5_000, 4],
     ['opus.webm', 40_000, 4],
@@ -102,8 +104,8 @@ describe('a Matroska file that overstates its length', () => {
     expect(Math.abs((found?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
   });
 
-  it('has an unknown length if only its index is near its end', async () => {
-    const bytes = withDuration(await read('numbered.mkv'), 40_000);
+  it.each([40_000, 4_000])('of %i ms has none if only its index is near its end', async (ms) => {
+    const bytes = withDuration(await read('numbered.mkv'), ms);
     expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
   });
 

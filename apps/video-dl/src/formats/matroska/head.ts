@@ -82,8 +82,8 @@ function readFront(file: PartialFile): Front {
 }
 
 /**
- * Compares the duration in a complete Matroska file with the times at its end. Some programs cut files
- * without updating it.
+ * Compares the duration in a complete Matroska file with the times at its end. Some programs cut files, or append
+ * to them, without updating it.
  * @returns null if the stated duration may be true
  * @throws MissingBytes
  */
@@ -101,8 +101,9 @@ function correctedLength(
   if (last === undefined) return null;
   const step = seconds.reduce((most, time, index) => Math.max(most, time - (seconds[index - 1] ?? time)), 0);
   const allowed = step > 0 ? maxSurplus.seconds + maxSurplus.steps * step : maxUnseenSeconds;
-  if (stated * tickSeconds - last <= allowed) return null;
-  return { seconds: areBlocks && step > 0 ? last + step : null };
+  const surplus = stated * tickSeconds - last;
+  if (surplus <= allowed && surplus >= -maxSurplus.seconds) return null;
+  return { seconds: areBlocks && step > 0 ? Math.round((last + step) * 1e6) / 1e6 : null };
 }
 
 interface Times {
