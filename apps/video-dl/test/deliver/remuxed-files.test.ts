@@ -5,9 +5,9 @@ import { Faults, media, sendFile, type Site, startSite } from '@media-services/f
 import { execa } from 'execa';
 import type { MediaTools } from '../../src/ffmpeg/tools.js';
 import { mediaTools } from '../support/media-tools.js';
-import { makeBox } from '../../src/formats/mp4/box.js';
+import { childBoxes, makeBox } from '../../src/formats/mp4/box.js';
 import { remuxLayout } from '../../src/formats/mp4/remux/remux.js';
-import { filmOf } from '../parser-process/smallest-units.js';
+import { filmOf, words } from '../parser-process/smallest-units.js';
 import { inspect } from '../media/support/inspect.js';
 import { atNight } from '../../../../proof/vitest/at-night.js';
 import { receive, type Received } from './support/receive.js';
@@ -186,6 +186,49 @@ it('is made anew when a file has changed since it was read', async () => {
   });
   expect(second).toMatchObject({ status: 200, complete: true });
   expect(await packets(await save(second), 'a')).toEqual(await packets(await media(version), 'a'));
+});
+
+describe('a video that shows all directions', () => {
+  const projection = [
+    makeBox('svhd', [words(0), Buffer.from('test\0')]),
+    makeBox('proj', [makeBox('prhd', [words(0, 0, 0, 0)]), makeBox('equi', [words(0, 0, 0, 0, 0)])]),
+  ];
+  const xml =
+    '<rdf:SphericalVideo xmlns:rdf="r" xmlns:GSpherical="s"><GSpherical:Spherical>true</GSpherical:Spherical><GSpherical:Stitched>true</GSpherical:Stitched><GSpherical:StitchingSoftware>test</GSpherical:StitchingSoftware><GSpherical:ProjectionType>equirectangular</GSpherical:ProjectionType></rdf:SphericalVideo>';
+  const id = Buffer.from('ffcc8263f8554a938814587a02521fdd', 'hex');
+
+  /** Appends a box to the first one at a path. */
+  function withBox(box: Buffer, [next, ...path]: readonly string[], added: Buffer): Buffer {
+    const type = box.toString('latin1', 4, 8);
+    const skip = { stsd: 16, avc1: 86 }[type] ?? 8;
+    const fields = box.subarray(8, skip);
+    if (next === undefined) return makeBox(type, [fields, box.subarray(skip), added]);
+    const children = childBoxes(box, skip);
+    const changed = children.find((child) => child.type === next);
+    return makeBox(type, [
+      fields,
+      ...children.map((child) => (child === changed ? withBox(child.bytes, path, added) : child.bytes)),
+    ]);
+  }
+
+  it.each([
+    ['in its sample description', ['mdia', 'minf', 'stbl', 'stsd', 'avc1'], makeBox('sv3d', projection)],
+    ['in its track', [], makeBox('uuid', [id, Buffer.from(xml)])],
+  ])('keeps the mark %s', async (_what, path, box) => {
+    const boxes = childBoxes(await readFile(await media('end-qt.mp4')), 0);
+    const file = boxes.map(({ type, bytes }) =>
+      type === 'moov' ? withBox(bytes, ['trak', ...path], box) : bytes,
+    );
+    const marked = join(folder, 'marked.mov');
+    await writeFile(marked, Buffer.concat(file));
+    site.on('/test/marked.mov', async (req, res) => sendFile(req, res, marked, 'video/mp4'));
+    await using service = await app(['test/marked.mov']);
+    const answer = await receive(service.url('mp4-720'));
+    expect(answer).toMatchObject({ status: 200, complete: true });
+    const probed = ['-v', 'error', '-show_entries', 'stream_side_data=projection', '-of', 'csv=p=0'];
+    const { stdout } = await execa('ffprobe', [...probed, await save(answer)]);
+    expect(stdout).toContain('equirectangular');
+  });
 });
 
 describe('an index that differs from its fragments', () => {

@@ -196,8 +196,14 @@ function trackBox(track: SourceTrack, output: TrackTables & { id: number; movieT
       handlerBox(track.handler, track.handler === 'vide' ? 'VideoHandler' : 'SoundHandler'),
       makeBox('minf', [minf, selfContained(), makeBox('stbl', [track.stsd, ...tables])]),
     ]),
+    ...childBoxes(track.trak.bytes).flatMap(({ type, bytes }) =>
+      type === 'uuid' && bytes.subarray(8, 24).equals(spherical) ? [bytes] : [],
+    ),
   ]);
 }
+
+/** Its box says that the video shows all directions (Google's Spherical Video V1; V2 is in the sample description). */
+const spherical = Buffer.from('ffcc8263f8554a938814587a02521fdd', 'hex');
 
 function mediaFields({ trak, handler }: SourceTrack): { language: Buffer; minf: Buffer } {
   const mdhd = required(trak, 'mdia', 'mdhd');

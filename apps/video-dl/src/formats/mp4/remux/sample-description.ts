@@ -25,7 +25,7 @@ const videoEntries: Partial<Record<string, { readonly codec: string; readonly co
 };
 const videoBoxes = [
   ...['avcC', 'hvcC', 'av1C', 'vpcC', 'pasp', 'colr', 'btrt', 'clap'],
-  ...['mdcv', 'clli', 'SmDm', 'CoLL', 'dvcC', 'dvvC'],
+  ...['mdcv', 'clli', 'SmDm', 'CoLL', 'dvcC', 'dvvC', 'st3d', 'sv3d'],
 ];
 const videoEntryBytes = 86;
 const audioEntryBytes = 36;
