@@ -81,7 +81,7 @@ export function readFfprobeReport(text: string): Probe {
         width: width ?? null,
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
-        bitrateKbps: parseKbps(stream.bit_rate),
+        bitrateKbps: statesPeak.test(codec) ? null : parseKbps(stream.bit_rate),
         ...ownLength(stream, format.format_name, timescales),
         delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
         hdr: hdrTransfers[stream.color_transfer ?? ''],
@@ -92,6 +92,9 @@ export function readFfprobeReport(text: string): Probe {
     }),
   };
 }
+
+/** Codecs whose stated bit rate is the highest that they reach, several times the usual one. */
+const statesPeak = /^(?:truehd|mlp)$/u;
 
 /** Sample entries whose parameter sets may be in the media alone. */
 const inBand = ['avc3', 'hev1'];

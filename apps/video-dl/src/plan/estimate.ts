@@ -8,6 +8,8 @@ const mp4Overhead = 1.005;
 const transportStreamOverhead = 1.06;
 const mp4HeaderBytes = 2_000;
 const defaultAudioKbps = 128;
+/** Codecs whose bit rate depends on the audio so much that no default is near it. */
+const lossless = /^(?:alac|dts|flac|mlp|pcm|truehd|tta|wavpack)/;
 
 export interface EstimateInput {
   readonly formats: readonly Format[];
@@ -26,13 +28,19 @@ export function estimateMp4Bytes(input: EstimateInput): number | null {
   if (input.transcodesAudio) {
     if (input.durationSeconds === null) return null;
     const audio = input.formats.find(({ hasAudio }) => hasAudio === true);
-    const before =
-      audio?.hasVideo === false
-        ? (formatBytes(audio, input.durationSeconds) ?? 0)
-        : (audio?.audioBitrateKbps ?? defaultAudioKbps) * bytesPerKbit * input.durationSeconds;
+    const before = audioBytes(audio, input.durationSeconds);
+    if (before === null) return null;
     bytes += aacBitrateKbps * bytesPerKbit * input.durationSeconds - before;
   }
   return Math.max(0, Math.round(bytes * mp4Overhead)) + mp4HeaderBytes;
+}
+
+/** Of the audio that is replaced; null if it may be anything. */
+function audioBytes(format: Format | undefined, durationSeconds: number): number | null {
+  if (format?.hasVideo === false) return formatBytes(format, durationSeconds);
+  const usualKbps = lossless.test(format?.audioCodec ?? '') ? null : defaultAudioKbps;
+  const kbps = format?.audioBitrateKbps ?? usualKbps;
+  return kbps && kbps * bytesPerKbit * durationSeconds;
 }
 
 /** Size of the MP3 or the copied audio in bytes; null if the duration is unknown. */

@@ -119,6 +119,15 @@ describe('probe', () => {
     expect(readFfprobeReport(text).streams[0]?.codec).toBe(codec);
   });
 
+  it.each([
+    ['truehd', null],
+    ['aac', 4500],
+  ])('has no bit rate where only the highest is stated: %s', (codec, kbps) => {
+    const stream = { codec_type: 'audio', codec_name: codec, bit_rate: '4500000' };
+    const text = JSON.stringify({ format: { format_name: 'matroska,webm' }, streams: [stream] });
+    expect(readFfprobeReport(text).streams[0]?.bitrateKbps).toBe(kbps);
+  });
+
   it("takes Matroska's DURATION as the end of a track that starts late", () => {
     const stream = {
       codec_type: 'audio',

@@ -97,6 +97,13 @@ describe('planTarget for MP4', () => {
     expect(plan.estimatedBytes).toBeLessThan((1_000_000 + 100 * 20_000) * 1.05);
   });
 
+  it('estimates nothing if audio that it replaces may have any bit rate', () => {
+    const film = format({ videoCodec: 'h264', audioCodec: 'truehd', filesizeBytes: 10_000_000 });
+    expect(planTarget(extraction([film]), 'mp4-720', limits).estimatedBytes).toBeNull();
+    const opus = { ...film, audioCodec: 'opus' };
+    expect(planTarget(extraction([opus]), 'mp4-720', limits).estimatedBytes).toBeGreaterThan(10_000_000);
+  });
+
   it('estimates nothing if the inputs are unknown', () => {
     expect(planTarget(extraction([format()]), 'mp4-720', limits).estimatedBytes).toBeNull();
     const halfKnown = format({ videoBitrateKbps: null, audioBitrateKbps: 128 });
