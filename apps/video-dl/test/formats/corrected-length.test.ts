@@ -134,6 +134,15 @@ describe('the length is measured', () => {
     expect(Math.abs(secondsOf(bytes) - 4)).toBeLessThan(0.15);
   });
 
+  it.each(['sound.mp3', 'vbr.mp3'])('of %s that states 0 frames, if its size is known', async (name) => {
+    const bytes = Buffer.from(await read(name));
+    bytes.writeUInt32BE(0, Math.max(bytes.indexOf('Xing'), bytes.indexOf('Info')) + 8);
+    const { correctedLength, probe } = headOf(bytes);
+    expect(Math.abs((correctedLength?.seconds ?? probe?.durationSeconds ?? NaN) - 4)).toBeLessThan(0.15);
+    const step = readHead([{ offset: 0, bytes, isEnd: true }], null);
+    expect(step).toMatchObject({ probe: { durationSeconds: null } });
+  });
+
   it('of an MP3 of variable bit rate that states nothing', async () => {
     const quiet = await sound('quiet.mp3', 30, '-q:a', '4', '-write_xing', '0');
     const loud = await sound(

@@ -42,7 +42,9 @@ export function readBareFrames(
   const codec = codecOfFrames(start);
   if (codec === null) return { original: name, audioFile: name };
   const beginning = measureFrames([start]);
-  const stated = readXingHeader(file.read(startsAt, beginning.firstBytes));
+  const header = readXingHeader(file.read(startsAt, beginning.firstBytes));
+  // Programs that can't go back to fill it in leave 0.
+  const stated = header?.frames === 0 ? undefined : header;
   const audioBytes = totalBytes === null ? null : totalBytes - startsAt;
   const isMeasured = audioBytes !== null && hasRanges && !isPlausible(beginning, stated, audioBytes);
   const correctedLength = isMeasured ? measuredLength(file, { startsAt, audioBytes, stated }) : null;

@@ -36,8 +36,6 @@ export interface XingHeader {
   readonly seconds: number;
   /** Of all frames; absent if it states none. */
   readonly bytes?: number;
-  /** Where in the frame the number of frames is. */
-  readonly framesAt: number;
 }
 
 const bytesField = 0x02;
@@ -56,7 +54,6 @@ export function readXingHeader(firstFrame: Buffer): XingHeader | undefined {
     frames,
     seconds: (frames * header.samples) / header.sampleRate,
     ...(bytes > 0 && { bytes }),
-    framesAt: at + 8,
   };
 }
 
