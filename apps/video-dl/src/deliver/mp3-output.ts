@@ -112,6 +112,7 @@ export class ExactMp3Output extends Mp3Output {
   readonly #trim: AudioTrim;
   readonly #audio: ConstantFrames;
   readonly #tag: Buffer;
+  readonly #maxSilentFrames: number;
 
   constructor(plan: Plan, tools: MediaTools, stated: StatedAudio, cover: Cover | null) {
     super(plan, tools, Promise.resolve(cover));
@@ -131,6 +132,8 @@ export class ExactMp3Output extends Mp3Output {
     this.#trim = { sampleRate, samples };
     this.#audio = audio;
     this.#tag = tag;
+    const silentSeconds = maxSilentSamples / stated.sampleRate;
+    this.#maxSilentFrames = Math.max(minSilentFrames, Math.ceil((silentSeconds * sampleRate) / 1152));
     this.file = {
       totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
       etag,
@@ -147,25 +150,32 @@ export class ExactMp3Output extends Mp3Output {
   override begin(): Promise<OutputRun> {
     const header = (firstFrame: Buffer) =>
       Promise.resolve(withInfoFrame(this.#tag, firstFrame, this.file.seconds ?? 0));
-    return Promise.resolve(new ExactMp3Run(this.#audio, header));
+    return Promise.resolve(new ExactMp3Run(this.#audio, this.#maxSilentFrames, header));
   }
 }
 
 /**
- * Covers a container's rounding and a decoder's delay: HE-AAC ends 2196 samples early, 0.09 s at 24 kHz.
+ * Cover a container's rounding and a decoder's delay: HE-AAC ends 2196 samples early, 0.27 s at 8 kHz.
  * More would be made-up silence.
  */
-const maxSilentFrames = 4;
+const minSilentFrames = 4;
+const maxSilentSamples = 2200;
 
 /** Holds back the last part until verification, because with a stated length the last byte ends the response. */
 class ExactMp3Run extends Mp3Run {
   readonly #audio: ConstantFrames;
+  readonly #maxSilentFrames: number;
   #held: Buffer = Buffer.alloc(0);
   #bytes = 0;
 
-  constructor(audio: ConstantFrames, header: (firstFrame: Buffer) => Promise<Buffer>) {
+  constructor(
+    audio: ConstantFrames,
+    maxSilentFrames: number,
+    header: (firstFrame: Buffer) => Promise<Buffer>,
+  ) {
     super(header);
     this.#audio = audio;
+    this.#maxSilentFrames = maxSilentFrames;
   }
 
   override push(chunk: Buffer): readonly Buffer[] {
@@ -183,7 +193,7 @@ class ExactMp3Run extends Mp3Run {
   override trailer(): Buffer {
     const { frames, bytesBefore, totalBytes } = this.#audio;
     const missing = Math.max(0, frames - this.frames);
-    const silence = Array.from({ length: Math.min(missing, maxSilentFrames) }, (_, index) => {
+    const silence = Array.from({ length: Math.min(missing, this.#maxSilentFrames) }, (_, index) => {
       const frame = this.frames + index;
       return silentFrame(this.firstFrame, bytesBefore(frame + 1) - bytesBefore(frame));
     });

@@ -30,6 +30,23 @@ afterAll(async () => {
 const address = (page: string) => `${service.url}/api/stream?url=${encodeURIComponent(`${site.url}${page}`)}`;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
+it('has silence where the decoder of a low sample rate ends early', async () => {
+  const bytes = Buffer.from(await readFile(await media('mono-8000.m4a')));
+  const at = bytes.indexOf('mdhd') + 20;
+  bytes.writeUInt32BE(bytes.readUInt32BE(at) + 2000, at);
+  const path = join(folder, 'early.m4a');
+  await writeFile(path, bytes);
+  site.on('/early.m4a', async (req, res) => sendFile(req, res, path, 'audio/mp4'));
+  const { headers, body, complete } = await receive(address('/early.m4a'));
+  expect({ complete, length: headers['content-length'] }).toEqual({
+    complete: true,
+    length: String(body.length),
+  });
+  await writeFile(path, body);
+  const { format } = await inspect(path);
+  expect(Math.abs((format.duration ?? 0) - 4.25)).toBeLessThan(0.05);
+});
+
 describe('the Content-Length of an MP3 is exact', () => {
   it.each([
     ['sound.m4a', 4],
