@@ -4,6 +4,7 @@ import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
+import { largestOf } from '../formats/mpeg-ts/picture-size.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
 import { lateAudio, maxHiddenAudioSeconds, maxHiddenVideoSeconds, withInputs } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
@@ -149,6 +150,9 @@ function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
   for (const track of ['video', 'audio'] as const)
     if (plan[track]?.action === 'copy' && changed[track])
       throw new UnexpectedMediaError({ kind: 'changes', track }, changesInTheMiddle);
+  const size = plan.video?.action === 'copy' ? largestOf(inputs[0]?.pictureSizes ?? []) : undefined;
+  if (size !== undefined)
+    throw new UnexpectedMediaError({ kind: 'changes', track: 'video', size }, changesInTheMiddle);
   const isUntimed =
     plan.target === 'mp3' && plan.expected.clip === null && facts.inputs.at(-1)?.format === 'aac';
   if (isUntimed && changed.audio && plan.audio?.ignoresTimes !== true)

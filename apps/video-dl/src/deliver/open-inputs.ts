@@ -37,6 +37,7 @@ export async function openInputs({
       plan.inputs.map(async (source, index) => {
         const track = tracks[index] ?? 'all';
         const found = await session.add(source, track, span);
+        if (index === 0 && plan.video?.action === 'copy') await found[0]?.lookAhead?.();
         const chosen = track === 'all' ? found : [withTrack(found, track)];
         if (clip === null) return chosen;
         return Promise.all(
@@ -72,7 +73,13 @@ async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenI
   const { clip, session, tools, signal } = context;
   const { keyFrameSeconds: videoSeconds } = input;
   if (input.isJoined)
-    return { ...input, startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds) };
+    return {
+      ...input,
+      get pictureSizes() {
+        return input.pictureSizes;
+      },
+      startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds),
+    };
   const { environment, parse } = session;
   const options = { signal, parse, maxMs: probeTimeoutMs, environment };
   try {

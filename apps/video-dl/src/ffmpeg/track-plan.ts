@@ -17,6 +17,7 @@ export interface TrackPlan {
         /** Size of the output; null if only ffmpeg can tell. */
         width?: number | null;
         height?: number | null;
+        changesSize?: boolean | undefined;
         fps?: number | null;
         /** Of a source with a high dynamic range, which 8 bits can't show. */
         hdr?: 'pq' | 'hlg' | undefined;

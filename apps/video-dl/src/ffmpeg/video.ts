@@ -74,9 +74,11 @@ type EncodedVideo = Extract<NonNullable<TrackPlan['video']>, { action: 'transcod
 /** A phone that is turned while it records in one of these changes the size of its frames, without saying so before. */
 const mayTurn = /^vp[89]/u;
 
-function sizeFilters({ codec, maxShortSide, width, height }: EncodedVideo): string[] {
+function sizeFilters({ codec, changesSize, maxShortSide, width, height }: EncodedVideo): string[] {
   const isKnown = width != null && height != null;
-  return isKnown && mayTurn.test(codec) ? fitInto(width, height) : [scaleInto(maxShortSide)];
+  return isKnown && (changesSize === true || mayTurn.test(codec))
+    ? fitInto(width, height)
+    : [scaleInto(maxShortSide)];
 }
 
 /** Scales frames to a size, or into it where their shape differs by more than rounding does. */

@@ -1,3 +1,5 @@
+import type { PictureSize } from './mpeg-ts/picture-size.js';
+
 export type TrackKind = 'video' | 'audio';
 
 /** What the playlist says about a segment. */
@@ -20,6 +22,8 @@ export interface TrackChanges {
   readonly added?: ReadonlySet<TrackKind>;
   /** The kinds of track that begin later and are left out. */
   readonly omitted?: ReadonlySet<TrackKind>;
+  /** The sizes of its H.264 so far. */
+  readonly pictureSizes?: readonly PictureSize[];
   /** Whether any audio has come so far. */
   readonly hasAudio?: boolean;
 }

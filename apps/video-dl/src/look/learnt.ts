@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '@media-services/http-common';
 import { LRUCache } from 'lru-cache';
+import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 
 /** What only a delivery shows about a source. */
 export type Learnt =
-  /** A track can't be copied, because its parameters change or show too late. */
-  | { readonly kind: 'changes'; readonly track: 'video' | 'audio' }
+  /** A track can't be copied, because its parameters change or show too late. `size` is the largest of several. */
+  | { readonly kind: 'changes'; readonly track: 'video' | 'audio'; readonly size?: PictureSize }
   /** It is bare audio whose sample rate changes, so times that ffmpeg counts at one rate are wrong. */
   | { readonly kind: 'untimed_audio' }
   /** It states audio and has none. */

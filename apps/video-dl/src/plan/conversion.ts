@@ -1,6 +1,8 @@
 import { DomainError } from '@media-services/http-common';
 import type { LaidOutWindow } from '../look/layouts.js';
 import type { Learnt } from '../look/learnt.js';
+import { largestOf, type PictureSize } from '../formats/mpeg-ts/picture-size.js';
+import { fitInto } from './estimate.js';
 import type { Plan } from './plan.js';
 import { noAudio } from './rejections.js';
 import { noOriginalClip } from './window.js';
@@ -25,8 +27,13 @@ export function conversionOf(plan: Plan, learnt: readonly Learnt[]): Plan {
   return learnt.reduce(withLearnt, withoutHiddenStart(plan));
 }
 
-/** The plan of a clip, once it is known what its inputs have there. */
-export function withInputs(plan: Plan, inputs: readonly InputFacts[]): Plan {
+/** The plan, once it is known what its inputs have. */
+export function withInputs(
+  whole: Plan,
+  inputs: readonly (InputFacts & { readonly pictureSizes?: readonly PictureSize[] | undefined })[],
+): Plan {
+  const size = largestOf(inputs[0]?.pictureSizes ?? []);
+  const plan = size === undefined ? whole : withLearnt(whole, { kind: 'changes', track: 'video', size });
   if (plan.expected.clip === null) return plan;
   const { video, audio } = plan;
   const isCut = video?.action === 'copy' && inputs[0]?.startsWithKeyFrame !== true;
@@ -67,7 +74,7 @@ function withLearnt(plan: Plan, learnt: Learnt): Plan {
   const { clip } = plan.expected;
   if (learnt.kind === 'changes') {
     if (plan[learnt.track]?.action !== 'copy') return plan;
-    if (learnt.track === 'video') return withEncodedVideo(plan);
+    if (learnt.track === 'video') return withOneSize(withEncodedVideo(plan), learnt.size);
     if (plan.target === 'original') throw changesFormat(plan);
     return withEncodedAudio(plan);
   }
@@ -98,6 +105,13 @@ function withLateAudio(plan: Plan, { at, seconds }: Extract<Learnt, { kind: 'lat
 /** The size of encoded video can't be estimated. */
 function withEncodedVideo(plan: Plan): Plan {
   return { ...plan, video: plan.video && { ...plan.video, action: 'transcode' }, estimatedBytes: null };
+}
+
+/** @param size of the largest frames, into which the others are fitted; absent if all have the same */
+function withOneSize(plan: Plan, size?: PictureSize): Plan {
+  const { video } = plan;
+  if (video === null || size === undefined) return plan;
+  return { ...plan, video: { ...video, ...fitInto(size, video.maxShortSide), changesSize: true } };
 }
 
 function withEncodedAudio(plan: Plan): Plan {

@@ -36,6 +36,8 @@ export interface VideoPlan extends Size {
   readonly track?: number | undefined;
   /** How much of its beginning the file hides. */
   readonly hiddenSeconds?: number | undefined;
+  /** Whether its frames have different sizes, as behind an advertisement. */
+  readonly changesSize?: boolean;
   readonly plays: Players;
 }
 

@@ -97,11 +97,10 @@ export class SegmentList {
     return this.length - 1;
   }
 
-  /** Whether the playlist marks no discontinuity between the first segment and this one. */
-  isContinuousTo(last: number): boolean {
+  /** The segments after the first, up to this one, that the playlist marks as discontinuous. */
+  *discontinuities(last: number): Generator<number, void, undefined> {
     for (let number = 1; number <= last; number += 1)
-      if (this.#cell(number, column.isDiscontinuity) === 1) return false;
-    return true;
+      if (this.#cell(number, column.isDiscontinuity) === 1) yield number;
   }
 
   /** @throws TransferFault for a number outside the list */

@@ -1,4 +1,5 @@
 import type { FirstTimes, TrackChanges, TrackLengths } from '../formats/joiner.js';
+import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { JoinedSegments, maxBeginningBytes } from './joined-segments.js';
 import {
   type Beginning,
@@ -24,6 +25,9 @@ const audioLagSeconds = 0.1;
 const maxClipBeginningBytes = 2 * 1024 ** 2;
 /** How far before a clip to look for a segment that begins with a key frame. */
 const maxStepsBack = 5;
+/** Behind how many discontinuities to look. */
+const maxLooksAhead = 8;
+const whole = { first: 0, end: Infinity };
 
 /** What to read of a source. */
 interface Reading {
@@ -43,6 +47,7 @@ export class SegmentsResource implements Resource {
   #prepared: JoinedSegments | null = null;
   #current: JoinedSegments | null = null;
   #isDelivered = false;
+  #sizesAhead: readonly PictureSize[] = [];
 
   constructor(index: SegmentIndex, context: RelayContext, reading: Reading) {
     this.#index = index;
@@ -57,6 +62,11 @@ export class SegmentsResource implements Resource {
 
   get changes(): TrackChanges {
     return this.#current?.media ?? {};
+  }
+
+  /** Those of its H.264, so far and ahead. */
+  get pictureSizes(): readonly PictureSize[] {
+    return [...(this.changes.pictureSizes ?? []), ...this.#sizesAhead];
   }
 
   /**
@@ -118,7 +128,7 @@ export class SegmentsResource implements Resource {
       const offset = segmentOffset(
         segmentZero === null || zero === null ? null : segmentZero - zero,
         stated,
-        list.isContinuousTo(first),
+        list.discontinuities(first).next().done === true,
       );
       const isBefore = first === 0 || offset <= start + roundingSeconds;
       const needsKeyFrame = first > 0 && !readsAudioOnly && firstFrame === 'other';
@@ -134,12 +144,30 @@ export class SegmentsResource implements Resource {
     }
   }
 
-  #joined(
-    signal: AbortSignal,
-    { first, end }: Pick<SegmentWindow, 'first' | 'end'> = { first: 0, end: Infinity },
-  ) {
+  #joined(signal: AbortSignal, { first, end }: Pick<SegmentWindow, 'first' | 'end'> = whole) {
     const { readsAudioOnly } = this.#reading;
     return new JoinedSegments(this.#index, this.#context, signal, { first, end, readsAudioOnly });
+  }
+
+  /** Reads sizes of H.264 behind discontinuities. The segments are requested again in their turn. */
+  async lookAhead(signal: AbortSignal): Promise<void> {
+    if (this.changes.pictureSizes?.length !== 1) return;
+    const { first, end } = this.#window ?? whole;
+    const list = await this.#index.list(signal);
+    const marked = [...list.discontinuities(Math.min(end, list.length) - 1)].filter(
+      (number) => number > first,
+    );
+    const sizes = await Promise.all(
+      marked.slice(0, maxLooksAhead).map(async (number) => {
+        const beginning = this.#joined(signal, { first: number, end: number + 1 });
+        // A failure surfaces when its turn comes.
+        await beginning.begin(maxBeginningBytes).catch(() => undefined);
+        beginning.discard();
+        return beginning.media.pictureSizes ?? [];
+      }),
+    );
+    signal.throwIfAborted();
+    this.#sizesAhead = sizes.flat();
   }
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {

@@ -7,6 +7,7 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
+import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type Beginning, type RelayContext, type Resource } from './resource.js';
 import { SegmentsResource, type TimeSpan } from './segments-resource.js';
@@ -25,8 +26,12 @@ export interface RelayInput extends Beginning {
   readonly isWhole: boolean;
   /** What has changed so far. */
   readonly changes: TrackChanges;
+  /** The sizes of its H.264, as far as it was read. */
+  readonly pictureSizes?: readonly PictureSize[] | undefined;
   /** Requests the beginning now, so that it arrives while ffmpeg starts. */
   readAhead(): void;
+  /** Reads sizes of the video behind marked discontinuities. @throws the reason of the session's end */
+  lookAhead?(): Promise<void>;
 }
 
 interface SessionOptions {
@@ -184,6 +189,9 @@ export class ServedSession {
       get changes() {
         return file.changes;
       },
+      get pictureSizes() {
+        return file.changes.pictureSizes;
+      },
       readAhead: () => file.readAhead(this.#options.closing.signal),
     };
   }
@@ -201,8 +209,12 @@ export class ServedSession {
       get changes() {
         return resource.changes;
       },
+      get pictureSizes() {
+        return resource.pictureSizes;
+      },
       // To know when its media starts, the resource has already requested its beginning.
       readAhead: () => undefined,
+      lookAhead: () => resource.lookAhead(this.#options.closing.signal),
     };
   }
 

@@ -317,6 +317,16 @@ const testedElsewhere = [
     'deliver/exact-mp3',
     'matches the size of every LAME frame, even if the last one is padded',
   ],
+  ['Frames of different sizes', 'deliver/picture-size', 'are fitted into one size if the playlist marks it'],
+  ['DASH periods that share a file or segments', 'manifests/dash-periods', 'that divide a file read it once'],
+  ['A playlist of too many segments', 'relay/segments', 'has too many segments'],
+  [
+    'SAMPLE-AES that only media playlists name',
+    'deliver/encrypted',
+    'is rejected if only the playlists of the variants name the key',
+  ],
+  ['360° video', 'deliver/remuxed-files', 'keeps the mark %s'],
+  ['Recordings that nobody may see', 'double/failures', 'Google Drive: downloaded too often'],
   ['Messages of the installed yt-dlp', 'extract/yt-dlp-messages', 'still exists and is'],
 ] as const;
 

@@ -51,48 +51,6 @@ interface Expected {
   audio?: 'aac' | null;
 }
 
-it('fits frames into the picture where a phone was turned while it recorded', async () => {
-  const parts = ['180x320', '320x180'].map((size) => ({ size, file: join(folder, `${size}.webm`) }));
-  for (const { size, file } of parts)
-    await execa('ffmpeg', [
-      ...['-v', 'error', '-y', '-f', 'lavfi', '-i', `color=white:size=${size}:rate=25:duration=2`],
-      ...['-c:v', 'libvpx', '-b:v', '200k', file],
-    ]);
-  const [list, turned] = [join(folder, 'list.txt'), join(folder, 'turned.webm')];
-  await writeFile(list, parts.map(({ file }) => `file '${file}'\n`).join(''));
-  await execa('ffmpeg', [
-    '-v',
-    'error',
-    '-y',
-    '-f',
-    'concat',
-    '-safe',
-    '0',
-    '-i',
-    list,
-    '-c',
-    'copy',
-    turned,
-  ]);
-  const body = await readFile(turned);
-  site.on('/turned.webm', async (_req, res) => {
-    res.writeHead(200, { 'content-type': 'video/webm', 'content-length': body.length }).end(body);
-    return Promise.resolve();
-  });
-
-  await stream('/turned.webm', 'mp4-720');
-
-  // The white is as wide as the picture, and as high as its shape says: 100 of 320 rows.
-  const grey = ['-vf', 'format=gray', '-f', 'rawvideo', '-'];
-  const last = ['-v', 'error', '-sseof', '-0.5', '-i', join(folder, 'output.mp4'), '-frames:v', '1'];
-  const { stdout } = await execa('ffmpeg', [...last, ...grey], { encoding: 'buffer' });
-  expect(stdout.length).toBe(180 * 320);
-  const rows = Array.from({ length: 320 }, (_, y) => stdout[y * 180 + 90] ?? 0);
-  const white = rows.filter((level) => level > 200).length;
-  expect(Math.abs(white - 100)).toBeLessThanOrEqual(4);
-  expect(rows[160]).toBeGreaterThan(200);
-});
-
 describe('an MP4', () => {
   it.each<[string, Expected]>([
     ['/watch', {}],

@@ -13,7 +13,7 @@ function listed(...contents: readonly (readonly [seconds: number, content: strin
   const mpd = readManifest(`<MPD>${periods.join('')}</MPD>`, 1000);
   const [track] = dashTracks(mpd, { url, wanted: null, maxSegments: 100 });
   if (track === undefined) throw new Error('the manifest has a track');
-  const list = new SegmentList(track.table, { segments: null, keys: null });
+  const list = new SegmentList(track.table, {});
   const names = Array.from({ length: list.length }, (_, number) =>
     list.segment(number).url.split('/').at(-1),
   );

@@ -107,6 +107,7 @@ export const streamingParsers: readonly StreamingParser[] = [
     files: [
       'formats/mpeg-ts/join.ts',
       'formats/mpeg-ts/tracks.ts',
+      'formats/mpeg-ts/picture-size.ts',
       'formats/timeline.ts',
       'formats/joiner-for.ts',
       'formats/joiner.ts',
@@ -115,6 +116,7 @@ export const streamingParsers: readonly StreamingParser[] = [
     inputs: {
       'a time in every packet': () => Buffer.concat(times(14_000).map((time) => packet.media(256, time))),
       'a program clock in every packet': () => many(packet.clock(256), 3 * inputBytes),
+      'parameters of video in every packet': () => many(packet.frame([0, 0, 1, 0x67, 66])),
       'only program tables': () => many(packet.programs(40)),
       'only program maps': () => many(Buffer.concat([packet.map(30), packet.map(29)])),
       '60 streams, of which none was there before': () =>

@@ -2,6 +2,7 @@ import type { FirstFrameKind, FirstTimes, Joiner, SegmentFacts, TrackKind, Track
 import { damaged } from '../rejection.js';
 import { Timeline } from '../timeline.js';
 import { FirstFrame, isReadable } from './first-frame.js';
+import type { PictureSize } from './picture-size.js';
 import { kindOf, nullPid, packetSize, payloadStart, pidOf, TransportTracks } from './tracks.js';
 
 const clockRate = 90_000;
@@ -69,6 +70,10 @@ export class TransportStreamJoiner implements Joiner {
   get firstFrame(): FirstFrameKind | null | undefined {
     const hasFrames = this.#tables.tracks?.some(({ type }) => isReadable(type)) === true;
     return hasFrames ? this.#firstFrame.kind : undefined;
+  }
+
+  get pictureSizes(): readonly PictureSize[] {
+    return this.#tables.pictureSizes;
   }
 
   get startSeconds(): number | null {

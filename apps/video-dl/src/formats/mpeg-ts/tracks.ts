@@ -1,11 +1,13 @@
 import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
 import type { TrackKind } from '../joiner.js';
 import { notJoinable } from '../rejection.js';
+import { isSameSize, type PictureSize, pictureSizeIn } from './picture-size.js';
 
 export const packetSize = 188;
 export const nullPid = 0x1fff;
 const patPid = 0;
 const lastReservedPid = 0x1f;
+const maxSizes = 16;
 
 /** An elementary stream in the program map (ISO 13818-1, 2.4.4.8). */
 export interface Elementary {
@@ -35,6 +37,8 @@ export class TransportTracks {
   readonly omitted = new Set<TrackKind>();
   /** Whether a frame of audio has begun: its tables may list audio that never comes. */
   hasAudio = false;
+  /** The sizes of its H.264, each once. */
+  readonly pictureSizes: PictureSize[] = [];
   /** Keyed by PID in the output: sample rate and channels of its AAC. */
   readonly #formats = new Map<number, FormatWatch>();
 
@@ -108,11 +112,12 @@ export class TransportTracks {
     }
   }
 
-  /** A PES packet with AAC starts with an ADTS header. */
   #readFormat(packet: Buffer, inputPid: number): void {
     const pid = this.outputPid(inputPid);
     const track = this.tracks?.find((known) => known.pid === pid);
+    if (track?.type === h264Type && track === this.#main('video')) this.#readSize(packet);
     if (pid === null || track?.type !== adtsType) return;
+    // A PES packet with AAC starts with an ADTS header.
     const start = payloadStart(packet);
     if (start + 9 > packetSize || packet.readUIntBE(start, 3) !== 1) return;
     const at = start + 9 + packet.readUInt8(start + 8);
@@ -120,12 +125,18 @@ export class TransportTracks {
     if (frame === undefined) return;
     const watch = this.#formats.get(pid) ?? new FormatWatch();
     this.#formats.set(pid, watch);
-    if (watch.hasChanged(frame.format) && track === this.#mainAudio()) this.changed.add('audio');
+    if (watch.hasChanged(frame.format) && track === this.#main('audio')) this.changed.add('audio');
+  }
+
+  #readSize(packet: Buffer): void {
+    const size = pictureSizeIn(packet.subarray(payloadStart(packet)));
+    const isNew = size !== undefined && this.pictureSizes.every((known) => !isSameSize(known, size));
+    if (isNew && this.pictureSizes.length < maxSizes) this.pictureSizes.push(size);
   }
 
   /** The one that is sent, like in ffmpeg. */
-  #mainAudio(): Elementary | undefined {
-    return this.tracks?.find(({ type }) => kindOf(type) === 'audio');
+  #main(kind: TrackKind): Elementary | undefined {
+    return this.tracks?.find(({ type }) => kindOf(type) === kind);
   }
 }
 
@@ -223,6 +234,7 @@ function readElementaries(section: Buffer): Elementary[] {
 
 const privateType = 0x06;
 const adtsType = 0x0f;
+const h264Type = 0x1b;
 /** Stream types (table 2-34): MPEG and H.26x video; MPEG, ADTS, private, LATM, AC-3 and E-AC-3 audio. */
 const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24]);
 const audioTypes = new Set([0x03, 0x04, privateType, adtsType, 0x11, 0x81, 0x87]);

@@ -1,0 +1,127 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { inspect } from '../media/support/inspect.js';
+import { made, type Site, startSite } from '@media-services/fault-site';
+import { fixtureEngine } from '../support/pythons.js';
+import { startService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { receive, type Received } from './support/receive.js';
+
+const ffmpeg = ['-v', 'error', '-y'];
+const white = (size: string) => ['-f', 'lavfi', '-i', `color=white:size=${size}:rate=25:duration=2`];
+
+describe('frames of different sizes', () => {
+  let site: Site;
+  let service: TestService;
+  let folder: string;
+  let output: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'video-dl-sizes-'));
+    output = join(folder, 'output.mp4');
+    site = await startSite();
+    service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host }, { engineScript: fixtureEngine });
+  });
+
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+    await site[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function serve(path: string, type: string, body: Buffer | string): void {
+    site.on(path, (_req, res) => {
+      res.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
+    });
+  }
+
+  async function request(path: string, part = ''): Promise<Received> {
+    const received = await receive(
+      `${service.url}/api/stream/video?url=${encodeURIComponent(`${site.url}${path}`)}${part}`,
+    );
+    await writeFile(output, received.body);
+    return received;
+  }
+
+  /** The brightness of the last frame's middle column. */
+  async function lastColumn(width: number, height: number): Promise<number[]> {
+    const last = ['-sseof', '-0.5', '-i', output, '-frames:v', '1', '-vf', 'format=gray'];
+    const { stdout } = await execa('ffmpeg', ['-v', 'error', ...last, '-f', 'rawvideo', '-'], {
+      encoding: 'buffer',
+    });
+    expect(stdout.length).toBe(width * height);
+    return Array.from({ length: height }, (_, y) => stdout[y * width + width / 2] ?? 0);
+  }
+
+  it('are fitted into the picture where a phone was turned while it recorded', async () => {
+    const parts = ['180x320', '320x180'].map((size) => ({ size, file: join(folder, `${size}.webm`) }));
+    for (const { size, file } of parts)
+      await execa('ffmpeg', [...ffmpeg, ...white(size), '-c:v', 'libvpx', '-b:v', '200k', file]);
+    const [list, turned] = [join(folder, 'list.txt'), join(folder, 'turned.webm')];
+    await writeFile(list, parts.map(({ file }) => `file '${file}'\n`).join(''));
+    await execa('ffmpeg', [...ffmpeg, '-f', 'concat', '-safe', '0', '-i', list, '-c', 'copy', turned]);
+    serve('/turned.webm', 'video/webm', await readFile(turned));
+
+    await request('/turned.webm');
+
+    // The white is as wide as the picture, and as high as its shape says: 100 of 320 rows.
+    const rows = await lastColumn(180, 320);
+    expect(Math.abs(rows.filter((level) => level > 200).length - 100)).toBeLessThanOrEqual(4);
+    expect(rows[160]).toBeGreaterThan(200);
+  });
+
+  describe('of a transport stream with an advertisement', () => {
+    const sizes = { advert: '320x240', film: '640x360' };
+    const part = async (name: keyof typeof sizes): Promise<Buffer> => {
+      const sound = ['-f', 'lavfi', '-i', 'sine=sample_rate=44100:duration=2', '-c:a', 'aac'];
+      const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+      return readFile(
+        await made(`${name}.ts`, { args: [...white(sizes[name]), ...sound, ...video, `${name}.ts`] }),
+      );
+    };
+
+    /** @param mark precedes each segment */
+    function servePlaylist(path: string, mark: string): void {
+      const entries = ['advert', 'film'].map((name) => `${mark}#EXTINF:2,\n/parts/${name}.ts\n`);
+      const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n${entries.join('')}#EXT-X-ENDLIST\n`;
+      serve(path, 'application/vnd.apple.mpegurl', playlist);
+    }
+
+    beforeAll(async () => {
+      for (const name of ['advert', 'film'] as const)
+        serve(`/parts/${name}.ts`, 'video/mp2t', await part(name));
+    });
+
+    async function expectFilm(): Promise<void> {
+      const { streams } = await inspect(output);
+      expect(streams).toMatchObject([{ codec_name: 'h264', nb_read_frames: 100 }, { codec_name: 'aac' }]);
+      // The film fills the picture.
+      const rows = await lastColumn(640, 360);
+      expect(rows.filter((level) => level > 200)).toHaveLength(360);
+    }
+
+    it('are fitted into one size if the playlist marks it', async () => {
+      servePlaylist('/marked.m3u8', '#EXT-X-DISCONTINUITY\n');
+      expect(await request('/marked.m3u8')).toMatchObject({ status: 200, complete: true });
+      await expectFilm();
+    });
+
+    it.each(['/unmarked.m3u8', '/joined.ts'])('are fitted when %s is requested again', async (path) => {
+      servePlaylist('/unmarked.m3u8', '');
+      serve('/joined.ts', 'video/mp2t', Buffer.concat([await part('advert'), await part('film')]));
+      const first = await request(path);
+      expect(first.status === 200 && first.complete).toBe(false);
+      expect(await request(path)).toMatchObject({ status: 200, complete: true });
+      await expectFilm();
+    });
+
+    it('are copied if a clip has one size', async () => {
+      servePlaylist('/clip.m3u8', '#EXT-X-DISCONTINUITY\n');
+      expect(await request('/clip.m3u8', '&start=2')).toMatchObject({ status: 200, complete: true });
+      const { streams } = await inspect(output);
+      expect(streams).toMatchObject([{ width: 640, height: 360, nb_read_frames: 50 }, {}]);
+    });
+  });
+});
