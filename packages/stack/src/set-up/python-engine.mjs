@@ -140,7 +140,9 @@ async function installIntoVenv({ venv, requirements, log, env }) {
   const ytDlpVersion = pip.code === 0 ? ytDlpVersionOf(python) : undefined;
   if (ytDlpVersion !== undefined) return { python, ytDlpVersion, source: 'venv' };
   rmSync(venv, { recursive: true, force: true });
-  return tailOf(pip.output, 1).slice(0, 200);
+  // Where the index can't be reached, pip's last line only says that it has no such package.
+  const cause = pip.output.split('\n').find((line) => /^(?:WARNING: Retrying|ERROR)/.test(line));
+  return (cause ?? tailOf(pip.output, 1)).slice(0, 300);
 }
 
 /**
