@@ -1,4 +1,3 @@
-import { ID3Writer } from 'browser-id3-writer';
 import type { Chapter } from '../chapters.js';
 import type { Cover } from '../cover.js';
 
@@ -12,30 +11,31 @@ export interface Id3Fields {
   chapters?: readonly Chapter[] | undefined;
 }
 
-const frontCover = 3;
 /** They reorder what a player shows around the title. */
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
  * An ID3v2.3 tag (id3.org/id3v2.3.0) to send before the MP3 frames. ffmpeg's own tag is
- * broken on a pipe, where it can't go back to fill in the size.
+ * broken on a pipe, where it can't go back to fill in the size. Ours has no padding: the stream is
+ * never edited in place.
  */
 export function makeId3Tag(fields: Id3Fields): Buffer {
-  // No padding: the stream is never edited in place.
-  const writer = Object.assign(new ID3Writer(new ArrayBuffer(0)), { padding: 0 });
-  writer.setFrame('TIT2', line(fields.title));
-  if (fields.artist) writer.setFrame('TPE1', [line(fields.artist)]);
-  if (fields.durationSeconds) writer.setFrame('TLEN', Math.round(fields.durationSeconds * 1000));
-  if (fields.sourceUrl) writer.setFrame('WOAS', asciiUrl(fields.sourceUrl));
-  const { cover } = fields;
-  if (cover) {
-    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- the library's const enum has no value at run time
-    writer.setFrame('APIC', { type: frontCover, data: new Uint8Array(cover.bytes).buffer, description: '' });
-  }
-  return withFrames(Buffer.from(writer.addTag()), chapterFrames(fields));
+  const { title, artist, durationSeconds, sourceUrl, cover } = fields;
+  const frames = Buffer.concat([
+    textFrame('TIT2', title),
+    ...(artist ? [textFrame('TPE1', artist)] : []),
+    ...(durationSeconds ? [latinFrame('TLEN', `\0${Math.round(durationSeconds * 1000)}`)] : []),
+    ...(sourceUrl ? [latinFrame('WOAS', asciiUrl(sourceUrl))] : []),
+    // The front cover, without a description.
+    ...(cover ? [latinFrame('APIC', `\0${cover.mediaType}\0\u0003\0`, cover.bytes)] : []),
+    ...chapterFrames(fields),
+  ]);
+  // 28 bits, 7 per byte.
+  const size = [21, 14, 7, 0].map((shift) => (frames.length >> shift) & 0x7f);
+  return Buffer.concat([Buffer.from('ID3\u0003\0\0', 'latin1'), Buffer.from(size), frames]);
 }
 
-/** The library knows no chapters (id3.org/id3v2-chapters-1.0). */
+/** A list at the top level, and its chapters (id3.org/id3v2-chapters-1.0). */
 function chapterFrames({ chapters = [], durationSeconds }: Id3Fields): Buffer[] {
   if (chapters.length === 0) return [];
   const ids = chapters.slice(0, maxChapters).map((_, index) => Buffer.from(`chp${index}\0`));
@@ -43,29 +43,28 @@ function chapterFrames({ chapters = [], durationSeconds }: Id3Fields): Buffer[] 
     const times = Buffer.alloc(16, 0xff);
     times.writeUInt32BE(Math.round(startSeconds * 1000));
     times.writeUInt32BE(Math.round((endSeconds ?? durationSeconds ?? startSeconds) * 1000), 4);
-    const text = Buffer.concat([Buffer.from([1, 0xff, 0xfe]), Buffer.from(line(title), 'utf16le')]);
-    return frame('CHAP', [ids[index] ?? Buffer.alloc(0), times, frame('TIT2', [text])]);
+    return frame('CHAP', [ids[index] ?? Buffer.alloc(0), times, textFrame('TIT2', title)]);
   });
-  // A list at the top level, in order.
   return [frame('CTOC', [Buffer.from('toc\0'), Buffer.from([3, ids.length]), ...ids]), ...shown];
 }
 
 const maxChapters = 255;
 
-function frame(id: string, parts: readonly Buffer[]): Buffer {
+/** In UTF-16 with a byte order mark. */
+function textFrame(id: string, text: string): Buffer {
+  return frame(id, [Buffer.from([1, 0xff, 0xfe]), Buffer.from(line(text), 'utf16le')]);
+}
+
+function latinFrame(id: string, text: string, ...more: readonly Uint8Array[]): Buffer {
+  return frame(id, [Buffer.from(text, 'latin1'), ...more]);
+}
+
+function frame(id: string, parts: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
   const header = Buffer.alloc(10);
   header.write(id, 'latin1');
   header.writeUInt32BE(body.length, 4);
   return Buffer.concat([header, body]);
-}
-
-function withFrames(tag: Buffer, frames: readonly Buffer[]): Buffer {
-  const whole = Buffer.concat([tag, ...frames]);
-  // 28 bits, 7 per byte.
-  const size = whole.length - 10;
-  for (let index = 0; index < 4; index += 1) whole.writeUInt8((size >> (21 - 7 * index)) & 0x7f, 6 + index);
-  return whole;
 }
 
 function line(text: string): string {
