@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Extraction } from '../extract/types.js';
 import type { Layout } from '../formats/mp4/remux/layout.js';
-import type { PartlyRead, WindowTracks } from '../formats/mp4/remux/remux.js';
-import type { Chapter } from '../formats/chapters.js';
+import type { WindowTracks } from '../formats/mp4/remux/remux.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import type { HeadOptions, ReadHead, SourceHead, SourceHeads } from './source-heads.js';
+import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
 
 /** What an MP4 consists of that is a new header and parts of the site's files. */
 export interface LaidOut {
@@ -32,12 +32,7 @@ export interface WantedWindow {
 }
 
 /** What the header says besides its media. */
-export interface Tags {
-  readonly title: string;
-  readonly uploader: string | null;
-  readonly webpageUrl: string;
-  readonly chapters: readonly Chapter[];
-}
+export type Tags = Pick<Extraction, 'title' | 'uploader' | 'webpageUrl' | 'chapters'>;
 
 /** The layouts that we keep, of all plans together. */
 const maxKeptBytes = 32 * 1024 ** 2;
@@ -74,10 +69,10 @@ export class Layouts {
     const seen = await Promise.all(inputs.map((source) => this.#heads.of(source, options)));
     let found = this.#known.get(first);
     if (found?.heads.every((head, index) => head === seen[index]) !== true) {
-      const read = await Promise.all(inputs.map((source) => this.#heads.withBytes(source, options)));
-      const layout = await this.#layOut(read, tags, options);
-      const headerDigest = layout === null ? '' : digestOf(layout);
-      found = { heads: read.map(({ head }) => head), layout, headerDigest };
+      const { heads, files } = await this.#read(inputs, options);
+      const parse = this.#parsers.forClient(options.client);
+      const layout = files && (await parse({ kind: 'remux', files, tags: tagsOf(tags) }, options.signal));
+      found = { heads, layout, headerDigest: layout === null ? '' : digestOf(layout) };
       this.#known.set(first, found);
     }
     const { layout } = found;
@@ -95,16 +90,13 @@ export class Layouts {
     tags: Tags,
     options: HeadOptions,
   ): Promise<LaidOutWindow | null> {
-    const read = await Promise.all(inputs.map((source) => this.#heads.withBytes(source, options)));
-    const files = filesOf(read);
+    const { heads, files } = await this.#read(inputs, options);
     if (files === null) return null;
     for (const reader of readers) {
       const times = { startSeconds, endSeconds, for: reader };
       const job = { kind: 'window', files, wanted, times, tags: tagsOf(tags) } as const;
       const found = await this.#parsers.forClient(options.client)(job, options.signal);
-      if (found === null) continue;
-      const headerDigest = digestOf(found.layout);
-      return { ...found, for: reader, heads: read.map(({ head }) => head), headerDigest };
+      if (found !== null) return { ...found, for: reader, heads, headerDigest: digestOf(found.layout) };
     }
     return null;
   }
@@ -114,23 +106,14 @@ export class Layouts {
     for (const source of inputs) this.#known.delete(source);
   }
 
-  async #layOut(
-    read: readonly ReadHead[],
-    tags: Tags,
-    { client, signal }: HeadOptions,
-  ): Promise<Layout | null> {
-    const files = filesOf(read);
-    if (files === null) return null;
-    return this.#parsers.forClient(client)({ kind: 'remux', files, tags: tagsOf(tags) }, signal);
+  /** The files are null if one states no length, because then we can't tell whether it is complete. */
+  async #read(inputs: readonly MediaSource[], options: HeadOptions) {
+    const read = await Promise.all(inputs.map((source) => this.#heads.withBytes(source, options)));
+    const files = read.flatMap(({ head: { totalBytes, correctedLength }, pieces }) =>
+      totalBytes === null || correctedLength !== null ? [] : [{ pieces, totalBytes }],
+    );
+    return { heads: read.map(({ head }) => head), files: files.length < read.length ? null : files };
   }
-}
-
-/** Null if one states no length, because then we can't tell whether it is complete. */
-function filesOf(read: readonly ReadHead[]): readonly PartlyRead[] | null {
-  const files = read.flatMap(({ head: { totalBytes, correctedLength }, pieces }) =>
-    totalBytes === null || correctedLength !== null ? [] : [{ pieces, totalBytes }],
-  );
-  return files.length < read.length ? null : files;
 }
 
 function tagsOf({ title, uploader: artist, webpageUrl: comment, chapters }: Tags) {

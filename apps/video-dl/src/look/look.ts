@@ -74,8 +74,8 @@ export class Looker {
   }
 
   /** What is known without looking. */
-  know(page: Page, { formatIds }: Pick<Draft, 'formatIds'>, facts: Facts = new Map()): Looked {
-    return { facts, laidOut: null, window: null, learnt: this.#lessons.of(page, formatIds) };
+  know(page: Page, { formatIds }: Pick<Draft, 'formatIds'>): Looked {
+    return { facts: new Map(), laidOut: null, window: null, learnt: this.#lessons.of(page, formatIds) };
   }
 
   /** @throws DomainError when a file can't be read; the signal's reason */

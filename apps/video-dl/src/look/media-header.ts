@@ -1,16 +1,15 @@
 import { DomainError } from '@media-services/http-common';
-import type { Probe } from '../formats/probed.js';
-import { probe, ProbeError } from '../ffmpeg/probe.js';
+import type { Probe, ProbedStream } from '../formats/probed.js';
+import { probe, ProbeError, type ProbeOptions } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { MediaRelay } from '../relay/media-relay.js';
 import { untilAvailable } from '../upstream/media-source.js';
 import type { ProbeSource } from '../extract/probed-details.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
 import { notInOnePass } from './one-shot.js';
-import { probeBeginning } from './probe-beginning.js';
-import type { SourceHead, SourceHeads } from './source-heads.js';
+import type { ReadHead, SourceHead, SourceHeads } from './source-heads.js';
 
-export interface ProbeSourceOptions {
+interface ProbeSourceOptions {
   readonly heads: SourceHeads;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
@@ -23,23 +22,14 @@ function tooSlow(cause: unknown): DomainError {
 }
 
 /** A complete file stays unreadable. One without a stated size may have been truncated, so a retry may help. */
-function readError(error: unknown, isWhole: boolean): unknown {
-  if (!(error instanceof ProbeError)) return error;
-  return error.isFinal && isWhole
-    ? new DomainError(
-        'no_media',
-        "The URL leads to a file that isn't media, or is damaged. Check that it plays in a browser.",
-        {
-          cause: error,
-        },
-      )
-    : new DomainError(
-        'upstream_error',
-        "The site's media can't be read. Check that it plays in a browser, or try again later.",
-        {
-          cause: error,
-        },
-      );
+function readError(cause: unknown, isWhole: boolean): unknown {
+  if (!(cause instanceof ProbeError)) return cause;
+  const noMedia =
+    "The URL leads to a file that isn't media, or is damaged. Check that it plays in a browser.";
+  const unreadable = "The site's media can't be read. Check that it plays in a browser, or try again later.";
+  return cause.isFinal && isWhole
+    ? new DomainError('no_media', noMedia, { cause })
+    : new DomainError('upstream_error', unreadable, { cause });
 }
 
 /** Containers whose headers state the length. ffprobe estimates that of others, from bit rates or timestamps. */
@@ -122,4 +112,46 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       ended.abort(new Error('the header has been read'));
     }
   };
+}
+
+/** Containers that list all tracks at their beginning. */
+const listsTracks = /^(?:matroska|avi|flac|wav|ogg|mp3|aac|wv|tta)/u;
+
+/**
+ * What ffprobe says about the beginning of a file that was read already.
+ * @returns null if it has to read more
+ * @throws DomainError; the signal's reason
+ */
+export async function probeBeginning(
+  tools: MediaTools,
+  { head, pieces: [beginning] }: ReadHead,
+  options: ProbeOptions,
+): Promise<Probe | null> {
+  if (beginning === undefined) return null;
+  try {
+    const found = await probe(tools, beginning.bytes, options);
+    const durationSeconds = head.lengthSeconds ?? found.durationSeconds;
+    const isEnough =
+      listsTracks.test(found.formatName) && found.streams.length > 0 && found.streams.every(isKnown);
+    if (!isEnough || (durationSeconds ?? head.correctedLength) === null) return null;
+    const { totalBytes: sizeBytes } = head;
+    const streams = withRest(found.streams, sizeBytes, durationSeconds);
+    return { ...found, durationSeconds, sizeBytes, streams };
+  } catch (error) {
+    if (error instanceof ProbeError) return null;
+    throw error;
+  }
+}
+
+function isKnown({ type, width, isUnseen }: ProbedStream): boolean {
+  return type === 'video' ? width !== null : isUnseen !== true;
+}
+
+/** AVI's index states the bit rate of the video: what the audio leaves of the file. */
+function withRest(streams: ProbedStream[], bytes: number | null, seconds: number | null): ProbedStream[] {
+  const [unknown, second] = streams.filter(({ bitrateKbps }) => bitrateKbps === null);
+  if (unknown?.type !== 'video' || second !== undefined || bytes === null || seconds === null) return streams;
+  const others = streams.reduce((sum, { bitrateKbps }) => sum + (bitrateKbps ?? 0), 0);
+  const bitrateKbps = Math.max(0, Math.round((bytes * 8) / seconds / 1000) - others) || null;
+  return streams.map((stream) => (stream === unknown ? { ...stream, bitrateKbps } : stream));
 }

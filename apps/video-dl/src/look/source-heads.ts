@@ -115,15 +115,15 @@ export class SourceHeads {
     signal: AbortSignal,
   ): Promise<ReadHead> {
     const start = await reader.open({ start: 0, end: windowBytes - 1 });
-    let hasRanges = start.isPart;
-    let isOneShot = false;
     const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
     const { identity } = reader.object;
+    let [hasRanges, isOneShot] = [start.isPart, false];
+    let found: MediaHead | null = null;
     for (let reads = 1; reads <= maxReads; reads += 1) {
       const totalBytes = isOneShot ? null : identity.total;
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
-      if (step.kind === 'head') return { head: { ...step, identity, totalBytes, isOneShot }, pieces };
-      if (isOneShot) break;
+      if (step.kind === 'head') found = step;
+      if (step.kind === 'head' || isOneShot) break;
       const read = await Promise.all(step.parts.map(async (part) => readPart(reader, part, hasRanges)));
       if (read.includes('another file')) isOneShot = true;
       const whole = read.flatMap((piece) => (typeof piece === 'string' ? [] : piece));
@@ -131,10 +131,8 @@ export class SourceHeads {
       // Some servers deliver only whole files, and only some formats need more than their beginning.
       if (whole.length < read.length) hasRanges = false;
     }
-    return {
-      head: { ...noHead, identity, totalBytes: isOneShot ? null : identity.total, isOneShot },
-      pieces,
-    };
+    const totalBytes = isOneShot ? null : identity.total;
+    return { head: { ...(found ?? noHead), identity, totalBytes, isOneShot }, pieces };
   }
 }
 

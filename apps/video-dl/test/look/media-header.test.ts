@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createGuard } from '@media-services/egress-guard';
 import { media, sendFile } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import { probeBeginning } from '../../src/look/probe-beginning.js';
+import { probeBeginning } from '../../src/look/media-header.js';
 import { SourceHeads } from '../../src/look/source-heads.js';
 import { probe } from '../../src/ffmpeg/probe.js';
 import { mediaTools } from '../support/media-tools.js';
