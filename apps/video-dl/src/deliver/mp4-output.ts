@@ -61,7 +61,7 @@ export class Mp4Run implements OutputRun {
   }
 
   get isWhole(): boolean {
-    return this.#mp4.complete;
+    return this.#mp4.isComplete;
   }
 
   get tracks(): readonly SentTrack[] {

@@ -138,7 +138,7 @@ function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): Fragme
   const moov = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
   const clock = new FragmentClock(moov === undefined ? [] : readMovieHeader(moov.bytes).tracks);
   return {
-    rewriters: ids.map((id) => new FragmentRewriter(id, (content) => clock.add(content))),
+    rewriters: ids.map((id) => new FragmentRewriter(id, (moof) => clock.add(moof))),
     assertComplete: () => {
       for (const [index, { type, seconds }] of tracks.entries()) {
         const endSeconds = clock.progress[index]?.endSeconds ?? 0;

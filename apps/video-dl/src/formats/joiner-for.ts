@@ -1,5 +1,5 @@
 import { matroskaIds } from './matroska/ebml.js';
-import { FragmentedMp4Joiner } from './mp4/join.js';
+import { FragmentedMp4Joiner, topBoxes } from './mp4/join.js';
 import type { Joiner } from './joiner.js';
 import { damaged, notJoinable } from './rejection.js';
 import { MatroskaJoiner } from './matroska/join.js';
@@ -9,20 +9,6 @@ import { TransportStreamJoiner } from './mpeg-ts/join.js';
 
 /** Bytes needed to detect the format of a segment. */
 export const sniffedBytes = 12;
-
-const mp4Boxes = new Set([
-  'ftyp',
-  'styp',
-  'moov',
-  'moof',
-  'sidx',
-  'emsg',
-  'prft',
-  'free',
-  'skip',
-  'wide',
-  'mdat',
-]);
 
 /** FLAC, WAV and AVI, which can't be cut into segments. */
 const wholeFiles = new Set(['fLaC', 'RIFF']);
@@ -34,7 +20,7 @@ const wholeFiles = new Set(['fLaC', 'RIFF']);
  */
 export function joinerFor(head: Buffer, isOnlySegment: boolean, readsAudioOnly = false): Joiner {
   if (head[0] === 0x47) return new TransportStreamJoiner();
-  if (head.length >= 8 && mp4Boxes.has(head.toString('latin1', 4, 8)))
+  if (head.length >= 8 && topBoxes.has(head.toString('latin1', 4, 8)))
     return new FragmentedMp4Joiner(isOnlySegment, readsAudioOnly);
   if (head.length >= 4 && head.readUInt32BE(0) === matroskaIds.header)
     return new MatroskaJoiner(isOnlySegment);

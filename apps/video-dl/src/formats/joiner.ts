@@ -29,7 +29,7 @@ export interface TrackChanges {
 }
 
 /** Joins segments into one stream and checks each of them. */
-export interface Joiner extends TrackChanges {
+export interface Joiner {
   begin(facts: SegmentFacts): void;
   /**
    * @param chunk at most 64 KiB, to bound the work per call; the joiner may modify it
@@ -40,6 +40,8 @@ export interface Joiner extends TrackChanges {
   end(): readonly Buffer[];
   /** Call after the last segment. @throws Rejection */
   finish(): void;
+  /** Absent if its tracks can't change. */
+  readonly changes?: TrackChanges;
   /** The first presentation time in seconds on the source's clock; null if it has none, or not yet. */
   readonly startSeconds: number | null;
   /** The first presentation time of each kind of track. */

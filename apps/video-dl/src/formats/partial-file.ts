@@ -23,9 +23,6 @@ export class MissingBytes extends Error {
 
 const sampleBytes = 128 * 1024;
 
-/** Read after an index, to see what follows it without another request. */
-const lookAheadBytes = 4096;
-
 /** The parts of a file that were read so far. */
 export class PartialFile {
   readonly #pieces: readonly FilePiece[];
@@ -34,10 +31,14 @@ export class PartialFile {
     this.#pieces = pieces;
   }
 
-  /** Returns fewer bytes only at the end of the file. @throws MissingBytes */
-  read(offset: number, length: number): Buffer {
+  /**
+   * Returns fewer bytes only at the end of the file.
+   * @param lookAhead bytes to request behind these if these are missing
+   * @throws MissingBytes
+   */
+  read(offset: number, length: number, lookAhead = 0): Buffer {
     const piece = this.#pieceWith(offset, length);
-    if (piece === undefined) throw new MissingBytes({ offset, bytes: length });
+    if (piece === undefined) throw new MissingBytes({ offset, bytes: length + lookAhead });
     const { offset: start, bytes } = piece;
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).subarray(
       offset - start,
@@ -52,17 +53,6 @@ export class PartialFile {
     });
   }
 
-  /** Reads a box; if more bytes are needed, requests the header of the next box too. */
-  readBox(offset: number, size: number): Buffer {
-    try {
-      return this.read(offset, size);
-    } catch (error) {
-      throw error instanceof MissingBytes
-        ? new MissingBytes({ offset, bytes: size + lookAheadBytes })
-        : error;
-    }
-  }
-
   /** Evenly spaced parts of a span, which cover all of it if it is short. @throws MissingBytes */
   samples(start: number, end: number, count: number): Buffer[] {
     if (end - start <= count * sampleBytes) return [this.read(start, end - start)];
@@ -71,11 +61,7 @@ export class PartialFile {
       offset: start + Math.floor(index * stepBytes),
       bytes: sampleBytes,
     }));
-    return this.readAll(parts);
-  }
-
-  /** Requests missing parts at once, so that a slow server is waited for once. @throws MissingBytes */
-  readAll(parts: readonly FilePart[]): Buffer[] {
+    // Requested at once, so that a slow server is waited for once.
     const missing = parts.filter(({ offset, bytes }) => this.#pieceWith(offset, bytes) === undefined);
     if (missing.length > 0) throw new MissingBytes(...missing);
     return parts.map(({ offset, bytes }) => this.read(offset, bytes));

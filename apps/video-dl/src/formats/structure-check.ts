@@ -1,16 +1,11 @@
 /** Checks the structure of a file as it streams, in constant memory and linear time. */
-export interface StructureCheck {
+export interface StructureCheck extends Pick<UnitWalker, 'push' | 'canSkip' | 'skip'> {
   /** Size that the file itself states. */
   readonly statedBytes?: number | undefined;
   /** Size that the file must have at least, where its header states one that may be a bit too large. */
   readonly minBytes?: number | undefined;
-  /** Takes the next bytes. @throws DamagedMediaError when they aren't valid in such a file */
-  push(bytes: Buffer): void;
   /** @throws DamagedMediaError if a file can't end here */
   end?(): void;
-  /** Whether this many bytes may be skipped because they aren't checked. */
-  canSkip(bytes: number): boolean;
-  skip(bytes: number): void;
   /** The tracks whose parameters have changed. */
   readonly changed?: ReadonlySet<'video' | 'audio'>;
 }
@@ -33,6 +28,7 @@ export abstract class UnitWalker {
     return this.left === 0 && this.#rest.length === 0;
   }
 
+  /** Takes the next bytes. @throws DamagedMediaError when they aren't valid in such a file */
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let at = 0;
@@ -49,6 +45,7 @@ export abstract class UnitWalker {
     this.#rest = this.isOver ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
   }
 
+  /** Whether this many bytes may be skipped because they aren't checked. */
   canSkip(bytes: number): boolean {
     return this.isOver || bytes <= this.left - this.#rest.length;
   }
@@ -63,6 +60,31 @@ export abstract class UnitWalker {
 
   /** Takes bytes of the current unit. */
   protected pass?(bytes: Buffer, start: number, end: number): void;
+}
+
+/** A walker that writes the units that it keeps, and others instead of some. */
+export abstract class UnitFilter extends UnitWalker {
+  readonly #kept: { readonly bytes: Buffer; readonly start: number; end: number }[] = [];
+  #writtenBytes = 0;
+
+  /** Including what `push` is about to return. */
+  get writtenBytes(): number {
+    return this.#writtenBytes;
+  }
+
+  /** Takes the next bytes. @returns those to write, in order */
+  override push(chunk: Buffer): Buffer[] {
+    super.push(chunk);
+    return this.#kept.splice(0).map(({ bytes, start, end }) => bytes.subarray(start, end));
+  }
+
+  /** Writes these bytes. Consecutive ones are written together. */
+  protected keep(bytes: Buffer, start = 0, end = bytes.length): void {
+    this.#writtenBytes += end - start;
+    const last = this.#kept.at(-1);
+    if (last?.bytes === bytes && last.end === start) last.end = end;
+    else if (end > start) this.#kept.push({ bytes, start, end });
+  }
 }
 
 /** The bytes don't fit the format of the file. The message says what is wrong. */

@@ -29,7 +29,7 @@ interface Part {
   readonly isRounded: boolean;
   /** From the first sample to the end of the last, for the longest track. */
   readonly seconds: number;
-  readonly starts: ReadonlyMap<number, number>;
+  /** Keyed by track. */
   readonly ends: ReadonlyMap<number, number>;
 }
 
@@ -46,10 +46,16 @@ export class Timeline {
   #offset: number | null = null;
   #previous: Part | null = null;
   #isNewRun = false;
+  #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
 
   /** @param hasClock the media has timestamps; without them, segments are checked against the playlist */
   constructor(hasClock = true) {
     this.#hasClock = hasClock;
+  }
+
+  /** What the playlist says about the current segment. */
+  get facts(): SegmentFacts {
+    return this.#facts;
   }
 
   /** Seconds added to the source's times. */
@@ -70,7 +76,7 @@ export class Timeline {
 
   /** The tracks that had samples in the last segment. */
   get recentTracks(): Iterable<number> {
-    return this.#previous?.starts.keys() ?? [];
+    return this.#previous?.ends.keys() ?? [];
   }
 
   /** Whether a track that continues at `time` has a new clock. */
@@ -81,17 +87,21 @@ export class Timeline {
     return step < -maxStepBackSeconds || step > maxPauseSeconds;
   }
 
+  beginSegment(facts: SegmentFacts): void {
+    this.#facts = facts;
+  }
+
   /**
-   * Places a segment on the joined clock.
+   * Places the segment on the joined clock.
    * @param firsts the first time of each track in it, on the source's clock
    */
-  begin(firsts: ReadonlyMap<number, number>, isDiscontinuity: boolean): void {
+  place(firsts: ReadonlyMap<number, number>): void {
     if (this.#offset === null) {
       this.#offset = leadSeconds - Math.min(...firsts.values());
       return;
     }
     const isReset = [...firsts].some(([track, time]) => this.isJump(track, time));
-    if (!isDiscontinuity && !isReset) return;
+    if (!this.#facts.isDiscontinuity && !isReset) return;
     const overlaps = [...firsts].flatMap(([track, time]) => {
       const known = this.#tracks.get(track);
       return known === undefined ? [] : [known.end - time - this.offset];
@@ -132,49 +142,42 @@ export class Timeline {
     this.#tracks.set(id, track);
   }
 
-  /**
-   * Ends a segment.
-   * @param facts its stated duration
-   * @throws Rejection when it has no media, or media is missing before it
-   */
-  endSegment({ seconds: stated, isRounded }: Pick<SegmentFacts, 'seconds' | 'isRounded'>): void {
+  /** @throws Rejection when the segment has no media, or media is missing before it */
+  endSegment(): void {
+    const { seconds: stated, isRounded } = this.#facts;
     if (this.#starts.size === 0) throw damaged('a part of it is empty');
     const ends = new Map([...this.#starts.keys()].map((id) => [id, this.#tracks.get(id)?.end ?? 0]));
     const lengths = [...this.#starts].map(([id, start]) => (ends.get(id) ?? 0) - start);
-    const part = { stated, isRounded, seconds: Math.max(...lengths), starts: this.#starts, ends };
-    const previous = this.#previous;
-    if (previous !== null && (this.#isNewRun || !this.#hasClock)) assertAsLongAsStated(previous);
-    else if (previous !== null) this.#assertNothingBetween(previous, part);
-    this.#previous = part;
+    if (this.#isNewRun || !this.#hasClock) this.finish();
+    else this.#assertNothingBetween(this.#previous, this.#starts);
+    this.#previous = { stated, isRounded, seconds: Math.max(...lengths), ends };
     this.#starts = new Map();
     this.#isNewRun = false;
   }
 
   /** @throws Rejection when the last segment is shorter than stated */
   finish(): void {
-    if (this.#previous !== null) assertAsLongAsStated(this.#previous);
+    const { stated, isRounded, seconds } = this.#previous ?? { stated: null, isRounded: false, seconds: 0 };
+    // Packagers round to whole seconds or use one value for every segment, so those can't be checked.
+    if (stated === null || isRounded) return;
+    if (stated - seconds > tolerance(stated)) throw shortBy(stated - seconds);
   }
 
   /** The playlist's durations exclude gaps in the recording, but include media lost from the end of a segment. */
-  #assertNothingBetween(before: Part, after: Part): void {
-    const gaps = [...after.starts].flatMap(([id, start]) => {
+  #assertNothingBetween(before: Part | null, starts: ReadonlyMap<number, number>): void {
+    if (before === null || before.stated === null) return;
+    const gaps = [...starts].flatMap(([id, start]) => {
       const end = before.ends.get(id);
       const { longestStep } = this.#tracks.get(id) ?? { longestStep: 0 };
       return end === undefined ? [] : [{ gap: start - end, usual: 1.5 * longestStep }];
     });
     const smallest = gaps.toSorted((a, b) => a.gap - b.gap)[0];
-    if (smallest === undefined || before.stated === null) return;
+    if (smallest === undefined) return;
     const { gap, usual } = smallest;
     if (gap <= Math.max(minGapSeconds, usual)) return;
     const missing = before.stated - before.seconds;
     if (missing > gap / 2 || missing < -tolerance(before.stated)) throw shortBy(gap);
   }
-}
-
-/** Packagers round to whole seconds or use one value for every segment, so those can't be checked. */
-function assertAsLongAsStated({ stated, isRounded, seconds }: Part): void {
-  if (stated === null || isRounded) return;
-  if (stated - seconds > tolerance(stated)) throw shortBy(stated - seconds);
 }
 
 function tolerance(stated: number): number {

@@ -61,7 +61,7 @@ export class SegmentsResource implements Resource {
   }
 
   get changes(): TrackChanges {
-    return this.#current?.media ?? {};
+    return this.#current?.media.changes ?? {};
   }
 
   /** Those of its H.264, so far and ahead. */
@@ -163,7 +163,7 @@ export class SegmentsResource implements Resource {
         // A failure surfaces when its turn comes.
         await beginning.begin(maxBeginningBytes).catch(() => undefined);
         beginning.discard();
-        return beginning.media.pictureSizes ?? [];
+        return beginning.media.changes?.pictureSizes ?? [];
       }),
     );
     signal.throwIfAborted();

@@ -108,6 +108,7 @@ export const streamingParsers: readonly StreamingParser[] = [
       'formats/mpeg-ts/join.ts',
       'formats/mpeg-ts/tracks.ts',
       'formats/mpeg-ts/picture-size.ts',
+      'formats/crc32.ts',
       'formats/timeline.ts',
       'formats/joiner-for.ts',
       'formats/joiner.ts',
@@ -224,7 +225,7 @@ export const streamingParsers: readonly StreamingParser[] = [
     name: 'the output of ffmpeg as MP4',
     files: [
       ...['formats/mp4/fragmented-mp4.ts', 'formats/mp4/fragment-clock.ts'],
-      'formats/mp4/fragment-boxes.ts',
+      ...['formats/mp4/fragment-boxes.ts', 'formats/mp4/movie-changes.ts'],
     ],
     start: () => {
       const output = new FragmentedMp4(() => 12);

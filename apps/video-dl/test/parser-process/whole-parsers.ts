@@ -125,7 +125,7 @@ export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of the head of an MP4',
     files: [
-      ...['formats/head.ts', 'formats/mp4/head.ts', 'formats/mp4/encryption.ts'],
+      ...['formats/head.ts', 'formats/mp4/head.ts', 'formats/mp4/movie-essentials.ts'],
       ...['formats/mp4/movie-header.ts', 'formats/mp4/movie-summary.ts'],
       ...['formats/mp4/sample-entry.ts', 'formats/mp4/segment-index.ts'],
     ],
@@ -143,9 +143,10 @@ export const wholeParsers: readonly WholeParser[] = [
     name: 'a reader of sample tables',
     files: [
       'formats/mp4/remux/remux.ts',
-      ...['layout', 'samples', 'sample-tables', 'sample-description', 'movie-boxes', 'fragments'].map(
+      ...['layout', 'samples', 'sample-tables', 'sample-description'].map(
         (name) => `formats/mp4/remux/${name}.ts`,
       ),
+      ...['movie-boxes', 'fragments', 'source-tracks'].map((name) => `formats/mp4/remux/${name}.ts`),
     ],
     parse: (input) => remuxLayout([wholeFile(input)], noTags),
     inputs: sampleTables,

@@ -66,9 +66,10 @@ export interface Element {
 export function* elementsIn(
   read: (at: number, length: number) => Buffer,
   entered: readonly number[] = [],
+  maxCount = maxElements,
 ): Generator<Element, void, undefined> {
   let at = 0;
-  for (let count = 0; count < maxElements; count += 1) {
+  for (let count = 0; count < maxCount; count += 1) {
     const header = readElementHeader(read(at, maxElementHeaderBytes));
     if (!header) return;
     const { id, size } = header;

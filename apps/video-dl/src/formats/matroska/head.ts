@@ -61,13 +61,9 @@ function readFront(file: PartialFile): Front {
     tickSeconds: 0.001,
     ticks: undefined,
   };
-  let count = 0;
-  for (const { id, end, content } of elementsIn(
-    (at, length) => file.read(at, length),
-    [matroskaIds.segment],
-  )) {
-    count += 1;
-    if (id === matroskaIds.cluster || count > maxFrontElements) break;
+  const read = (at: number, length: number) => file.read(at, length);
+  for (const { id, end, content } of elementsIn(read, [matroskaIds.segment], maxFrontElements)) {
+    if (id === matroskaIds.cluster) break;
     if (id === matroskaIds.segment) front.endsAt = end ?? Infinity;
     if (![matroskaIds.header, ids.info, ids.tracks].includes(id)) continue;
     for (const child of childrenOf(content(maxFrontBytes), [ids.track])) {
@@ -106,22 +102,18 @@ function correctedLength(
   return { seconds: areBlocks && step > 0 ? Math.round((last + step) * 1e6) / 1e6 : null };
 }
 
-interface Times {
-  readonly ticks: readonly number[];
-  /** Of blocks; else of the index, which has only some of them. */
-  readonly areBlocks: boolean;
-}
-
-/** The times in the end of a file, which may begin anywhere in a cluster. */
-function timesIn(tail: Buffer): Times {
+/**
+ * The times in the end of a file, which may begin anywhere in a cluster.
+ * @returns those of blocks, or else of the index, which has only some of them
+ */
+function timesIn(tail: Buffer): { ticks: readonly number[]; areBlocks: boolean } {
   const clusterAt = indexOfId(tail, matroskaIds.cluster);
   const at = clusterAt < 0 ? indexOfId(tail, ids.cues) : clusterAt;
-  if (at < 0) return { ticks: [], areBlocks: false };
-  const rest = tail.subarray(at);
   const blocks: number[] = [];
   const indexed: number[] = [];
   let cluster = 0;
-  for (const element of childrenOf(rest, [matroskaIds.cluster, ids.group, ids.cues, ids.cuePoint])) {
+  const parents = [matroskaIds.cluster, ids.group, ids.cues, ids.cuePoint];
+  for (const element of childrenOf(tail.subarray(at < 0 ? tail.length : at), parents)) {
     const { id } = element;
     if (id === ids.clusterTime) cluster = unsignedIn(element);
     else if (id === ids.cueTime) indexed.push(unsignedIn(element));
@@ -129,7 +121,7 @@ function timesIn(tail: Buffer): Times {
       blocks.push(cluster + relativeTime(element.content(10)));
     else if (id === ids.blockDuration) blocks.push((blocks.at(-1) ?? 0) + unsignedIn(element));
   }
-  return blocks.length > 0 ? { ticks: blocks, areBlocks: true } : { ticks: indexed, areBlocks: false };
+  return { ticks: blocks.length > 0 ? blocks : indexed, areBlocks: blocks.length > 0 };
 }
 
 function indexOfId(bytes: Buffer, id: number): number {

@@ -41,11 +41,11 @@ function checked(header: BoxHeader): BoxHeader {
   return header;
 }
 
+/** A box inside another, whose header has 8 bytes. */
 export interface Box {
   type: string;
   /** The whole box, a view into its parent. */
   bytes: Buffer;
-  headerSize: number;
 }
 
 /** No valid file needs more children: each table of an MP4 is a single box. */
@@ -60,8 +60,9 @@ export function childBoxes(parent: Buffer, skip = 8, maxBoxes = maxChildBoxes): 
     const end = header === undefined ? Infinity : offset + header.size;
     if (header === undefined || end > parent.length)
       throw new Mp4FormatError('a box extends past the end of its parent');
+    if (header.headerSize > 8) throw new Mp4FormatError('a box inside another needs no 64-bit size');
     if (children.length >= maxBoxes) throw new Mp4FormatError('a box has too many children');
-    children.push({ type: header.type, bytes: parent.subarray(offset, end), headerSize: header.headerSize });
+    children.push({ type: header.type, bytes: parent.subarray(offset, end) });
     offset = end;
   }
   return children;
@@ -74,10 +75,46 @@ export function findBox(parent: Box, ...path: readonly string[]): Box | undefine
   return box;
 }
 
+/** The first box at this path below `parent`. @throws Mp4FormatError if it is missing */
+export function requiredBox(parent: Box, ...path: readonly string[]): Box {
+  const box = findBox(parent, ...path);
+  if (box === undefined) throw new Mp4FormatError(`the required ${path.at(-1) ?? ''} box is missing`);
+  return box;
+}
+
+/** Whether the fields of a full box are those of version 1, mostly of 64 bits. */
+export function isLong({ bytes }: Pick<Box, 'bytes'>): boolean {
+  return bytes.readUInt8(8) === 1;
+}
+
 export function makeBox(type: string, parts: readonly Buffer[]): Buffer {
   const size = parts.reduce((sum, part) => sum + part.length, 8);
-  const header = Buffer.alloc(8);
-  header.writeUInt32BE(size);
-  header.write(type, 4, 'latin1');
-  return Buffer.concat([header, ...parts], size);
+  return Buffer.concat([uint32(size), Buffer.from(type, 'latin1'), ...parts], size);
+}
+
+export function fullBox(type: string, version: number, flags: number, parts: readonly Buffer[]): Buffer {
+  return makeBox(type, [uint32(version * 0x100_0000 + flags), ...parts]);
+}
+
+/** The same box with other children. @param change returns the boxes to write instead of a child */
+export function withChildren(box: Buffer, change: (child: Box) => readonly Buffer[]): Buffer {
+  return makeBox(box.toString('latin1', 4, 8), childBoxes(box).flatMap(change));
+}
+
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+export function uint64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+}
+
+export function int64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(BigInt(value));
+  return bytes;
 }

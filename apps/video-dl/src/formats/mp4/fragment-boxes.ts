@@ -1,4 +1,14 @@
-import { type Box, childBoxes, makeBox, Mp4FormatError } from './box.js';
+import {
+  type Box,
+  childBoxes,
+  findBox,
+  fullBox,
+  isLong,
+  Mp4FormatError,
+  uint64,
+  withChildren,
+} from './box.js';
+import type { Mp4Track } from './movie-header.js';
 
 /** Readers for the boxes of a fragment's tracks (ISO 14496-12, 8.8.7, 8.8.8, 8.8.12). */
 
@@ -19,7 +29,7 @@ export function flagsOf(box: Buffer): number {
   return box.readUIntBE(9, 3);
 }
 
-export function readDefaultDuration(tfhd: Buffer): number | undefined {
+function readDefaultDuration(tfhd: Buffer): number | undefined {
   const set = flagsOf(tfhd);
   if ((set & flag.defaultSampleDuration) === 0) return undefined;
   return tfhd.readUInt32BE(
@@ -28,11 +38,12 @@ export function readDefaultDuration(tfhd: Buffer): number | undefined {
 }
 
 export function readDecodeTime(tfdt: Buffer): number {
-  return tfdt.readUInt8(8) === 1 ? Number(tfdt.readBigUInt64BE(12)) : tfdt.readUInt32BE(12);
+  return isLong({ bytes: tfdt }) ? Number(tfdt.readBigUInt64BE(12)) : tfdt.readUInt32BE(12);
 }
 
 /** The samples of a `trun` box. */
 export interface Run {
+  /** The box. */
   readonly bytes: Buffer;
   readonly samples: number;
   /** Where the first one begins, and the size of each; 0 if all are equal. */
@@ -45,7 +56,7 @@ export interface Run {
 }
 
 /** @throws Mp4FormatError for a box with fewer samples than it states */
-export function readRun(trun: Buffer): Run {
+function readRun(trun: Buffer): Run {
   const set = flagsOf(trun);
   const samples = trun.readUInt32BE(12);
   const start = 16 + (set & flag.dataOffset ? 4 : 0) + (set & flag.firstSampleFlags ? 4 : 0);
@@ -57,36 +68,84 @@ export function readRun(trun: Buffer): Run {
   return { bytes: trun, samples, start, entryBytes, hasDuration, hasComposition };
 }
 
+/** In the track's units. @param defaultDuration of each sample, if the run states none */
+export function durationOf(run: Run, defaultDuration: number): number {
+  const { bytes, samples, start, entryBytes, hasDuration } = run;
+  if (!hasDuration) return samples * defaultDuration;
+  let duration = 0;
+  for (let index = 0; index < samples; index += 1) duration += bytes.readUInt32BE(start + index * entryBytes);
+  return duration;
+}
+
+/** How much later than it is decoded the first sample is shown, in the track's units. */
+export function firstComposition({ bytes, samples, start, entryBytes, hasComposition }: Run): number {
+  return hasComposition && samples > 0 ? bytes.readInt32BE(start + entryBytes - 4) : 0;
+}
+
+/** The part of a track in a fragment. */
+export interface TrackFragment {
+  readonly track: Mp4Track;
+  readonly tfhd: Buffer;
+  /** Null if it continues where the previous one ended. */
+  readonly tfdt: Buffer | null;
+  /** Of samples whose run states none, in the track's units. */
+  readonly defaultDuration: number;
+  readonly runs: readonly Run[];
+}
+
+/**
+ * The parts of known tracks in a `moof` box. Writing to their buffers changes it.
+ * @throws Mp4FormatError if it has more boxes than this; RangeError for damaged boxes
+ */
+export function readFragment(
+  moof: Buffer,
+  tracks: ReadonlyMap<number, Mp4Track>,
+  maxBoxes: number,
+): TrackFragment[] {
+  let left = maxBoxes;
+  return childBoxes(moof, 8, maxBoxes).flatMap(({ type, bytes }) => {
+    const boxes = type === 'traf' ? childBoxes(bytes, 8, left) : [];
+    left -= boxes.length;
+    const find = (wanted: string) => boxes.find((box) => box.type === wanted)?.bytes;
+    const tfhd = find('tfhd');
+    const track = tfhd && tracks.get(tfhd.readUInt32BE(12));
+    if (tfhd === undefined || track === undefined) return [];
+    return [
+      {
+        track,
+        tfhd,
+        tfdt: find('tfdt') ?? null,
+        defaultDuration: readDefaultDuration(tfhd) ?? track.defaultSampleDuration,
+        runs: boxes.flatMap((box) => (box.type === 'trun' ? [readRun(box.bytes)] : [])),
+      },
+    ];
+  });
+}
+
 /** The same fragment with 64-bit decode times. Offsets from its start move by its growth. */
 export function withWideTimes(moof: Buffer): Buffer {
-  const boxes = childBoxes(moof);
-  const narrow = boxes.flatMap(({ type, bytes }) =>
-    type === 'traf' ? childBoxes(bytes).filter((box) => box.type === 'tfdt' && box.bytes[8] === 0) : [],
-  );
-  const growth = 4 * narrow.length;
-  const firstTrack = boxes.findIndex(({ type }) => type === 'traf');
-  const grown = boxes.map((box, index) =>
-    box.type === 'traf' ? withWideTime(box, index === firstTrack, growth) : box.bytes,
-  );
-  return makeBox('moof', grown);
+  const tracks = childBoxes(moof).filter(({ type }) => type === 'traf');
+  const growth = 4 * tracks.flatMap(({ bytes }) => childBoxes(bytes)).filter(isNarrowTime).length;
+  return withChildren(moof, (box) => {
+    const isFirst = box.bytes.byteOffset === tracks[0]?.bytes.byteOffset;
+    return [box.type === 'traf' ? withWideTime(box, isFirst, growth) : box.bytes];
+  });
 }
 
 function withWideTime(traf: Box, isFirst: boolean, growth: number): Buffer {
-  const children = childBoxes(traf.bytes);
-  const header = children.find(({ type }) => type === 'tfhd');
+  const header = findBox(traf, 'tfhd');
   // Otherwise its data offsets count from the end of the previous track.
   const isFromStart = isFirst || (header !== undefined && (flagsOf(header.bytes) & 0x02_0001) !== 0);
-  const parts = children.map((box) => {
-    if (box.type === 'tfdt' && box.bytes[8] === 0) {
-      const body = Buffer.alloc(12);
-      body.writeUInt8(1);
-      body.writeUInt32BE(box.bytes.readUInt32BE(12), 8);
-      return makeBox('tfdt', [body]);
-    }
-    if (box.type !== 'trun' || !isFromStart || (flagsOf(box.bytes) & 0x01) === 0) return box.bytes;
-    const moved = Buffer.from(box.bytes);
+  return withChildren(traf.bytes, (box) => {
+    if (isNarrowTime(box)) return [fullBox('tfdt', 1, 0, [uint64(box.bytes.readUInt32BE(12))])];
+    const { type, bytes } = box;
+    if (type !== 'trun' || !isFromStart || (flagsOf(bytes) & flag.dataOffset) === 0) return [bytes];
+    const moved = Buffer.from(bytes);
     moved.writeInt32BE(moved.readInt32BE(16) + growth, 16);
-    return moved;
+    return [moved];
   });
-  return makeBox('traf', parts);
+}
+
+function isNarrowTime(box: Box): boolean {
+  return box.type === 'tfdt' && !isLong(box);
 }

@@ -1,5 +1,4 @@
-import { childBoxes } from './box.js';
-import { readDecodeTime, readDefaultDuration, readRun, type Run } from './fragment-boxes.js';
+import { readDecodeTime, readFragment, type Run, type TrackFragment } from './fragment-boxes.js';
 import type { Mp4Track } from './movie-header.js';
 
 /** Measured length of a track so far. */
@@ -20,8 +19,8 @@ export interface TrackProgress {
 /** Longer than the audio frames of any codec. */
 const maxAudioFrameSeconds = 0.25;
 
+/** In the track's units. */
 interface TrackState {
-  track: Mp4Track;
   /** Decode time of the next sample. */
   decodeTime: number;
   /** Latest end of a sample in composition time: B-frames are shown later than they are decoded. */
@@ -38,24 +37,18 @@ const maxBoxes = 65_536;
 
 /** Measures the media in the fragments of an MP4 (ISO 14496-12, 8.8: moof, traf, tfhd, tfdt, trun). */
 export class FragmentClock {
-  readonly #tracks = new Map<number, TrackState>();
+  readonly #tracks: ReadonlyMap<number, Mp4Track>;
+  readonly #states: ReadonlyMap<Mp4Track, TrackState>;
 
   constructor(tracks: readonly Mp4Track[]) {
-    for (const track of tracks)
-      this.#tracks.set(track.id, {
-        track,
-        decodeTime: 0,
-        end: 0,
-        start: Infinity,
-        gap: 0,
-        longest: 0,
-        samples: 0,
-      });
+    this.#tracks = new Map(tracks.map((track) => [track.id, track]));
+    const empty = { decodeTime: 0, end: 0, start: Infinity, gap: 0, longest: 0, samples: 0 };
+    this.#states = new Map(tracks.map((track) => [track, { ...empty }]));
   }
 
   /** In the order of the tracks in moov. */
   get progress(): TrackProgress[] {
-    return [...this.#tracks.values()].map(({ track, end, start, gap, longest, samples }) => ({
+    return [...this.#states].map(([track, { end, start, gap, longest, samples }]) => ({
       id: track.id,
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
@@ -66,29 +59,15 @@ export class FragmentClock {
     }));
   }
 
-  /**
-   * @param content of a `moof` box
-   * @throws Mp4FormatError, RangeError for damaged boxes
-   */
-  add(content: Buffer): void {
-    for (const { type, bytes } of childBoxes(content, 0, maxBoxes))
-      if (type === 'traf') this.#addTrack(bytes);
-  }
-
-  #addTrack(traf: Buffer): void {
-    let state: TrackState | undefined;
-    let defaultDuration = 0;
-    for (const { type, bytes } of childBoxes(traf, 8, maxBoxes)) {
-      if (type === 'tfhd') {
-        state = this.#tracks.get(bytes.readUInt32BE(12));
-        defaultDuration = readDefaultDuration(bytes) ?? state?.track.defaultSampleDuration ?? 0;
-      }
+  /** @throws Mp4FormatError, RangeError for damaged boxes */
+  add(moof: Buffer): void {
+    for (const fragment of readFragment(moof, this.#tracks, maxBoxes)) {
+      const state = this.#states.get(fragment.track);
       if (state === undefined) continue;
-      if (type === 'tfdt') state.decodeTime = readDecodeTime(bytes);
-      if (type !== 'trun') continue;
-      const run = readRun(bytes);
-      if (run.entryBytes === 0) addEqualSamples(state, run.samples, defaultDuration);
-      else addSamples(state, run, defaultDuration);
+      if (fragment.tfdt !== null) state.decodeTime = readDecodeTime(fragment.tfdt);
+      for (const run of fragment.runs)
+        if (run.entryBytes === 0) addEqualSamples(state, run.samples, fragment);
+        else addSamples(state, run, fragment);
     }
   }
 }
@@ -97,10 +76,14 @@ function longestUngapped({ handler, timescale }: Mp4Track): number {
   return handler === 'soun' ? maxAudioFrameSeconds * timescale : Infinity;
 }
 
-function addEqualSamples(state: TrackState, samples: number, duration: number): void {
+function addEqualSamples(
+  state: TrackState,
+  samples: number,
+  { track, defaultDuration: duration }: TrackFragment,
+): void {
   if (samples > 0) state.start = Math.min(state.start, state.decodeTime);
   state.end = Math.max(state.end, state.decodeTime + samples * duration);
-  if (duration > longestUngapped(state.track)) state.gap += samples * duration;
+  if (duration > longestUngapped(track)) state.gap += samples * duration;
   state.decodeTime += samples * duration;
   state.longest = Math.max(state.longest, duration);
   state.samples += samples;
@@ -109,9 +92,9 @@ function addEqualSamples(state: TrackState, samples: number, duration: number): 
 function addSamples(
   state: TrackState,
   { bytes, samples, start, entryBytes, hasDuration, hasComposition }: Run,
-  defaultDuration: number,
+  { track, defaultDuration }: TrackFragment,
 ): void {
-  const longest = longestUngapped(state.track);
+  const longest = longestUngapped(track);
   for (let index = 0; index < samples; index += 1) {
     const entry = start + index * entryBytes;
     const duration = hasDuration ? bytes.readUInt32BE(entry) : defaultDuration;

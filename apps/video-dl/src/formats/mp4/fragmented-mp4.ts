@@ -3,13 +3,8 @@ import type { Cover } from '../cover.js';
 import { childBoxes, Mp4FormatError, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
 import { FragmentClock, type TrackProgress } from './fragment-clock.js';
-import {
-  readMovieHeader,
-  withChapters,
-  withCover,
-  withMovieDuration,
-  withoutTracks,
-} from './movie-header.js';
+import { withChapters, withCover, withMovieDuration, withoutTracks } from './movie-changes.js';
+import { readMovieHeader } from './movie-header.js';
 import { type TextTrack, TextTracks } from './text-track.js';
 
 /** Videos with few key frames have the largest fragments. */
@@ -32,26 +27,22 @@ interface AddedToMovie {
  *
  * @param movieSeconds called once, at the end of the first fragment's moof; null for no duration.
  */
-export class FragmentedMp4 {
+export class FragmentedMp4 extends BoxStream {
   readonly #movieSeconds: () => number | null;
   readonly #added: AddedToMovie;
-  readonly #boxes = new BoxStream({
-    begin: (box) => this.#begin(box),
-    end: (box, held) => held && this.#end(box, held),
-  });
   #clock: FragmentClock | undefined;
   /** Until the first fragment shows which tracks have samples. */
   #movie: Buffer | null = null;
   #growthBytes = 0;
   #texts: TextTracks | null = null;
-  /** Bytes of the boxes so far, and where the last one begins. */
-  #readBytes = 0;
+  /** Where the last box begins. */
   #boxAt = 0;
   #sequence = 0;
   /** How far each fragment moved, if that differs. */
   readonly #moves = new Map<number, number>();
 
   constructor(movieSeconds: () => number | null, added: AddedToMovie = {}) {
+    super();
     this.#movieSeconds = movieSeconds;
     this.#added = added;
   }
@@ -66,36 +57,22 @@ export class FragmentedMp4 {
     return this.#clock?.progress ?? [];
   }
 
-  /** Whether all boxes seen so far are complete. */
-  get complete(): boolean {
-    return this.#boxes.isBetweenBoxes;
-  }
-
-  /**
-   * Takes the next bytes of the file and returns those to send, in order.
-   *
-   * @throws Mp4FormatError when the bytes aren't boxes, or a box to buffer exceeds 16 MiB.
-   */
-  push(chunk: Buffer): Buffer[] {
-    return this.#boxes.push(chunk);
-  }
-
-  #begin({ type, size }: BoxHeader): BoxTreatment {
-    this.#boxAt = this.#readBytes;
-    this.#readBytes += size;
+  /** @throws Mp4FormatError when a box to buffer exceeds 16 MiB */
+  protected beginBox({ type, size }: BoxHeader): BoxTreatment {
+    this.#boxAt = this.position;
     if (!['moov', 'moof', 'mfra'].includes(type)) return 'pass';
     if (size > maxHeldBytes) throw new Mp4FormatError(`box ${type} exceeds ${maxHeldBytes} bytes`);
     return 'hold';
   }
 
-  #end({ type, headerSize }: BoxHeader, held: Buffer): Buffer | null {
+  protected endBox(type: string, held: Buffer): Buffer | null {
     if (type === 'moov') {
       this.#clock = new FragmentClock(readMovieHeader(held).tracks);
       this.#movie = held;
       return null;
     }
     if (type === 'mfra') return withMovedFragments(held, (at) => this.#moves.get(at) ?? this.#growthBytes);
-    this.#clock?.add(held.subarray(headerSize));
+    this.#clock?.add(held);
     const movie = this.#movie === null ? [] : [this.#finishMovie(this.#movie)];
     this.#movie = null;
     return Buffer.concat([...movie, ...this.#withText(held)]);

@@ -3,39 +3,44 @@ import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
 import { protectedByDrm, Rejection } from '../rejection.js';
 import { readMp3FrameHeader } from '../mpeg-audio/frames.js';
-import { childBoxes, findBox, isDamage, readBoxHeader } from './box.js';
-import { assertNotEncrypted } from './encryption.js';
-import { movieEssentials, readMovieHeader, trackLengthFields } from './movie-header.js';
-import type { ProbedStream } from '../probed.js';
-import { handlerOf } from './movie-header.js';
-import { audioLength, hasOnlyAudio, sampleEntryTypes, summariseMovie } from './movie-summary.js';
-import { indexedBytes, indexesSeveralFragments } from './segment-index.js';
-import { NotRemuxableError } from './remux/layout.js';
-import { chunksOf, type Span } from './remux/sample-tables.js';
+import { childBoxes, isDamage, readBoxHeader, requiredBox } from './box.js';
+import { movieEssentials } from './movie-essentials.js';
+import {
+  assertNotEncrypted,
+  durationField,
+  type MovieHeader,
+  readMovieHeader,
+  sampleEntries,
+} from './movie-header.js';
+import { audioLength, summariseMovie } from './movie-summary.js';
+import { readSegmentIndex, type SegmentIndex } from './segment-index.js';
+import { chunksOf, sampleSpans, type Span } from './remux/sample-tables.js';
 
 /** The index of a six-hour film at 60 frames per second has about 30 MB. */
 const maxIndexBytes = 32 * 1024 ** 2;
 const maxBoxes = 16;
+/** Requested behind an index, to see what follows it without another request. */
+const lookAheadBytes = 4096;
 
 /** The boxes of an MP4 that say what it contains, wherever they are (ISO 14496-12, 4.2, 4.3). */
 export interface Mp4Structure {
-  readonly movie: Buffer | undefined;
+  readonly movie: MovieHeader | undefined;
   readonly movieAt: number;
-  /** The `sidx` box of a fragmented file. */
-  readonly index: Buffer | undefined;
-  readonly indexEnd: number;
+  /** Of a fragmented file, and where its box ends. */
+  readonly index: (SegmentIndex & { readonly end: number }) | undefined;
+  /** Where the last sample that `moov` lists ends; 0 if it lists none. */
+  readonly samplesEnd: number;
   readonly hasMedia: boolean;
   /** Whether the size is known, no box seen extends past it, and `mdat` boxes hold all samples that `moov` lists. */
   readonly isWhole: boolean;
 }
 
-/** @param totalBytes of the file; Infinity while unknown. @throws MissingBytes, Mp4FormatError, Rejection */
+/** @param totalBytes of the file; Infinity while unknown. @throws MissingBytes, Mp4FormatError, RangeError, Rejection */
 export function readStructure(file: PartialFile, totalBytes: number): Mp4Structure {
-  let movie: Buffer | undefined;
-  let index: Buffer | undefined;
-  let indexEnd = 0;
+  let moov: Buffer | undefined;
   let movieAt = 0;
-  let lastSampleEnd = 0;
+  let samplesEnd: number | null = 0;
+  let index: Mp4Structure['index'];
   const media: Span[] = [];
   let isWhole = Number.isFinite(totalBytes);
   let offset = 0;
@@ -48,34 +53,33 @@ export function readStructure(file: PartialFile, totalBytes: number): Mp4Structu
     if (end > totalBytes) isWhole = false;
     if (isIndex && (end > totalBytes || end - offset > maxIndexBytes)) break;
     if (header.type === 'moov') {
-      movie = file.readBox(offset, end - offset);
+      moov = file.read(offset, end - offset, lookAheadBytes);
       movieAt = offset;
-      // In a file that isn't whole anyway, no other media are looked for.
-      lastSampleEnd = isWhole ? endOfSamples(movie) : 0;
+      samplesEnd = endOfSamples(moov);
     }
-    if (header.type === 'sidx' && index === undefined) {
-      index = file.readBox(offset, end - offset);
-      indexEnd = end;
-    }
+    if (header.type === 'sidx')
+      index ??= { ...readSegmentIndex(file.read(offset, end - offset, lookAheadBytes)), end };
     if (header.type === 'mdat') media.push({ start: offset + header.headerSize, end });
-    const mediaEnd = media.at(-1)?.end;
-    if (movie !== undefined && mediaEnd !== undefined && mediaEnd >= lastSampleEnd) break;
+    // In a file that isn't whole anyway, no other media are looked for.
+    const wantedEnd = isWhole ? (samplesEnd ?? 0) : 0;
+    if (moov !== undefined && media.some((box) => box.end >= wantedEnd)) break;
     // In a file of unknown size, nothing after the media can be read.
     if (end === Infinity) break;
     offset = end;
   }
-  if (movie !== undefined && isWhole) isWhole = holdsSamples(media, movie, movieAt);
-  return { movie, movieAt, index, indexEnd, hasMedia: media.length > 0, isWhole };
+  if (moov !== undefined && isWhole) isWhole = samplesEnd !== null && holdsSamples(media, moov, movieAt);
+  const movie = moov && readMovieHeader(moov);
+  return { movie, movieAt, index, samplesEnd: samplesEnd ?? 0, hasMedia: media.length > 0, isWhole };
 }
 
-/** 0 if the tables of the samples are unusable. */
-function endOfSamples(movie: Buffer): number {
+/** Null if the tables of the samples are unusable. */
+function endOfSamples(movie: Buffer): number | null {
   let last = 0;
   try {
-    for (const { end } of chunksOf(movie)) last = Math.max(last, end);
+    for (const { end } of sampleSpans(movie)) last = Math.max(last, end);
     return last;
   } catch (error) {
-    if (error instanceof NotRemuxableError || isDamage(error)) return 0;
+    if (isDamage(error)) return null;
     throw error;
   }
 }
@@ -86,17 +90,12 @@ function endOfSamples(movie: Buffer): number {
  */
 function holdsSamples(media: readonly Span[], movie: Buffer, movieAt: number): boolean {
   const isIn = (chunk: Span) => media.some(({ start, end }) => start <= chunk.start && chunk.end <= end);
-  try {
-    for (const chunk of chunksOf(movie)) {
-      if (chunk.start === chunk.end || isIn(chunk)) continue;
-      if (chunk.start < movieAt + movie.length && chunk.end > movieAt) throw incomplete();
-      return false;
-    }
-    return true;
-  } catch (error) {
-    if (error instanceof NotRemuxableError || isDamage(error)) return false;
-    throw error;
+  for (const chunk of sampleSpans(movie)) {
+    if (chunk.start === chunk.end || isIn(chunk)) continue;
+    if (chunk.start < movieAt + movie.length && chunk.end > movieAt) throw incomplete();
+    return false;
   }
+  return true;
 }
 
 function incomplete(): Rejection {
@@ -106,16 +105,13 @@ function incomplete(): Rejection {
   );
 }
 
-/** MP4 names MPEG Layer II like MP3. Each frame begins with its layer (ISO 11172-3, 2.4.2.3). @throws MissingBytes */
-function withTrueLayer(streams: readonly ProbedStream[], movie: Buffer, file: PartialFile): ProbedStream[] {
-  const track = childBoxes(movie).find((box) => box.type === 'trak' && handlerOf(box) === 'soun');
-  const [only, second] = streams.filter(({ type }) => type === 'audio');
-  const offsets = track && findBox(track, 'mdia', 'minf', 'stbl', 'stco')?.bytes;
-  if (only?.codec !== 'mp3' || second !== undefined || offsets === undefined || offsets.length < 20)
-    return [...streams];
-  const frame = file.read(offsets.readUInt32BE(16), 4);
-  const isMp3 = frame.length < 4 || readMp3FrameHeader(frame.readUInt32BE()) !== undefined;
-  return streams.map((stream) => (stream === only && !isMp3 ? { ...stream, codec: 'mp2' } : stream));
+/** Whether the only audio is MPEG Layer II, which MP4 names like MP3. Each frame begins with its layer (ISO 11172-3, 2.4.2.3). @throws MissingBytes */
+function isLayerTwo({ tracks }: MovieHeader, file: PartialFile): boolean {
+  const [track, second] = tracks.filter(({ handler }) => handler === 'soun');
+  if (track === undefined || second !== undefined) return false;
+  const [first] = chunksOf(requiredBox(track.trak, 'mdia', 'minf', 'stbl'));
+  const frame = first === undefined ? Buffer.alloc(0) : file.read(first.offset, 4);
+  return frame.length === 4 && readMp3FrameHeader(frame.readUInt32BE()) === undefined;
 }
 
 /** After the last fragment there may be a list of random access points (`mfra`). */
@@ -123,54 +119,51 @@ const maxTrailerBytes = 16 * 1024;
 
 /** @throws MissingBytes, Mp4FormatError, Rejection for a file that is encrypted or has lost a part */
 export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Partial<MediaHead> {
-  const { movie, movieAt, index, indexEnd, hasMedia, isWhole } = readStructure(file, totalBytes);
+  const { movie, index, ...structure } = readStructure(file, totalBytes);
   if (movie === undefined) return {};
   assertNotEncrypted(movie);
-  const stated = summariseMovie(movie) ?? null;
-  const probe = stated && {
-    ...stated,
-    durationSeconds: withoutLead(stated.durationSeconds, movie),
-    streams: withTrueLayer(stated.streams, movie, file),
-  };
+  const { tracks, isFragmented } = movie;
+  const probe = summariseMovie(movie) ?? null;
+  for (const stream of probe?.streams ?? [])
+    if (stream.codec === 'mp3' && isLayerTwo(movie, file)) stream.codec = 'mp2';
   // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
   // Apple's players reject these. A generated stream has the parameter sets in its header.
-  const entries = sampleEntryTypes(movie);
+  const entries = tracks.flatMap(sampleEntries).map(({ type }) => type);
   const isPlayable = probe !== null && !entries.includes('hev1') && !entries.includes('avc3');
+  const handlers = tracks.map(({ handler }) => handler);
+  const hasOnlyAudio = handlers.includes('soun') && !handlers.includes('vide');
   // Fragments up to the end that one index lists are those of one file.
-  const indexedEnd = index === undefined ? 0 : indexEnd + indexedBytes(index);
+  const indexedEnd = index === undefined ? 0 : index.end + index.bytes;
   const isIndexed = indexedEnd >= totalBytes - maxTrailerBytes;
   // A server without ranges may have cut its response.
-  if (hasRanges && Math.max(indexedEnd, endOfSamples(movie)) > totalBytes) throw incomplete();
-  const isComplete = isWhole && hasMedia;
+  if (hasRanges && Math.max(indexedEnd, structure.samplesEnd) > totalBytes) throw incomplete();
+  const isComplete = structure.isWhole && structure.hasMedia;
   // The movie's own length is that of the first fragment, and the others can't be looked at.
-  const isUnknown =
-    totalBytes === Infinity &&
-    isFragmented(movie) &&
-    (index === undefined || !indexesSeveralFragments(index));
+  const isUnknown = totalBytes === Infinity && isFragmented && (index?.parts.length ?? 0) <= 1;
   return {
     probe,
     original: isComplete && isMp4 && isPlayable ? 'mp4' : null,
-    audioFile: isComplete && isMp4 && hasOnlyAudio(movie) ? 'm4a' : null,
+    audioFile: isComplete && isMp4 && hasOnlyAudio ? 'm4a' : null,
     audioLength: (isComplete ? audioLength(movie, isIndexed ? index : undefined) : undefined) ?? null,
     correctedLength: isUnknown ? { seconds: null } : null,
-    zeroed: trackLengthFields(movie).map(({ start, end }) => ({
-      start: movieAt + start,
-      end: movieAt + end,
-    })),
+    zeroed: isFragmented ? statedLengths(movie, structure.movieAt) : [],
   };
 }
 
-/** The movie's duration counts from zero, even if all its tracks start later. */
-function withoutLead(seconds: number | null, movie: Buffer): number | null {
-  const media = readMovieHeader(movie).tracks.filter(({ handler }) => ['vide', 'soun'].includes(handler));
-  const lead = Math.max(0, Math.min(...media.map(({ shiftSeconds }) => shiftSeconds)));
-  return seconds === null || lead >= seconds ? seconds : seconds - lead;
-}
-
-function isFragmented(movie: Buffer): boolean {
-  return childBoxes(movie).some(({ type }) => type === 'mvex');
+/**
+ * Where a fragmented movie states lengths of tracks in their `mdhd`. Players of ISO 14496-12 expect 0 there, and
+ * Apple's add it to the length of the fragments.
+ */
+function statedLengths({ moov, tracks }: MovieHeader, movieAt: number): Span[] {
+  return tracks.flatMap(({ trak }) => {
+    const header = requiredBox(trak, 'mdia', 'mdhd');
+    const { at, bytes } = durationField(header);
+    if (header.bytes.subarray(at, at + bytes).every((byte) => byte === 0)) return [];
+    const start = movieAt + header.bytes.byteOffset - moov.byteOffset + at;
+    return [{ start, end: start + bytes }];
+  });
 }
 
 /**

@@ -31,12 +31,7 @@ const mp4aCodecs: Readonly<Record<number, string>> = {
 };
 
 /** QuickTime's sound descriptions of version 1 and 2 have more fields (QuickTime File Format, "Sound Sample Descriptions"). */
-export const audioFieldBytes = [36, 36 + 16, 36 + 36];
-
-/** ffprobe's name for the codec of a sample entry; undefined if we don't know it. */
-export function codecOf(entry: Box): string | undefined {
-  return entry.type === 'mp4a' ? mp4aCodec(entry) : videoCodec(entry);
-}
+const audioFieldBytes = [36, 36 + 16, 36 + 36];
 
 /** Transfer characteristics of ITU-T H.273, table 3. */
 const hdrTransfers: Readonly<Record<number, HdrTransfer>> = { 16: 'pq', 18: 'hlg' };
@@ -59,9 +54,16 @@ export const rareH264Profiles: ReadonlyMap<string, number> = new Map([
   ['CAVLC 4:4:4', 0x2c],
 ]);
 
-/** The codec of an entry other than `mp4a`; for H.264, from its `avcC` box (ISO 14496-15, 5.3.3). */
-export function videoCodec({ type, bytes }: Box): string | undefined {
+/** ffprobe's name for the codec of a sample entry; undefined if we don't know it. */
+export function codecOf(entry: Box): string | undefined {
+  const { type, bytes } = entry;
+  if (type === 'mp4a') {
+    const descriptor = elementaryStreamOf(entry);
+    const at = descriptor && decoderConfigAt(descriptor);
+    return at === undefined ? undefined : mp4aCodecs[descriptor?.readUInt8(at) ?? 0];
+  }
   const codec = codecs[type];
+  // The profile of H.264 is in its `avcC` box (ISO 14496-15, 5.3.3).
   const isH264 = codec === 'h264' || codec === 'avc3';
   const config = isH264 ? bytes.indexOf('avcC') : -1;
   if (config < 0 || ![...rareH264Profiles.values()].includes(bytes.readUInt8(config + 5))) return codec;
@@ -73,13 +75,6 @@ export function elementaryStreamOf({ bytes }: Box): Buffer | undefined {
   const boxes = lenientChildren(bytes, audioFieldBytes[bytes.readUInt16BE(16)] ?? bytes.length);
   const wave = boxes.find(({ type }) => type === 'wave')?.bytes ?? Buffer.alloc(0);
   return [...boxes, ...lenientChildren(wave, 8)].find(({ type }) => type === 'esds')?.bytes;
-}
-
-/** The codec of an `mp4a` entry. */
-function mp4aCodec(entry: Box): string | undefined {
-  const descriptor = elementaryStreamOf(entry);
-  const at = descriptor && decoderConfigAt(descriptor);
-  return at === undefined ? undefined : mp4aCodecs[descriptor?.readUInt8(at) ?? 0];
 }
 
 /** Where the content of the decoder configuration begins in an `esds` box: tag 4, a length of one to four bytes, the object type. */
@@ -100,7 +95,7 @@ export function lenientChildren(parent: Buffer, skip: number): Box[] {
     const header = readBoxHeader(parent, offset);
     if (header === undefined || header.size > parent.length - offset) break;
     const bytes = parent.subarray(offset, offset + header.size);
-    children.push({ type: header.type, bytes, headerSize: header.headerSize });
+    children.push({ type: header.type, bytes });
     offset += header.size;
   }
   return children;

@@ -1,14 +1,6 @@
 import type { Cue } from '../subtitles/cues.js';
-import { type Box, childBoxes, makeBox } from './box.js';
-import {
-  emptyTables,
-  fullBox,
-  handlerBox,
-  selfContained,
-  uint32,
-  uint64,
-  unityMatrix,
-} from './remux/movie-boxes.js';
+import { childBoxes, fullBox, makeBox, uint32, uint64, withChildren } from './box.js';
+import { emptyTables, handlerBox, selfContained, unityMatrix } from './remux/movie-boxes.js';
 
 /** Subtitles to show in an MP4. */
 export interface TextTrack {
@@ -51,20 +43,14 @@ export class TextTracks {
 
   /** The movie with these tracks. */
   inMovie(moov: Buffer): Buffer {
-    const boxes = childBoxes(moov);
-    const lastTrack = boxes.findLastIndex(({ type }) => type === 'trak');
-    return makeBox('moov', [
-      ...boxes.slice(0, lastTrack + 1).map(({ bytes }) => bytes),
-      ...this.#tracks.map(trackBox),
-      ...boxes.slice(lastTrack + 1).map((box) => (box.type === 'mvex' ? this.#withDefaults(box) : box.bytes)),
-    ]);
-  }
-
-  #withDefaults({ bytes }: Box): Buffer {
+    const lastTrack = childBoxes(moov).findLast(({ type }) => type === 'trak')?.bytes;
     const defaults = this.#tracks.map(({ id }) =>
       fullBox('trex', 0, 0, [uint32(id), uint32(1), uint32(0), uint32(0), uint32(0)]),
     );
-    return makeBox('mvex', [bytes.subarray(8), ...defaults]);
+    return withChildren(moov, ({ type, bytes }) => {
+      if (type === 'mvex') return [makeBox('mvex', [bytes.subarray(8), ...defaults])];
+      return bytes.byteOffset === lastTrack?.byteOffset ? [bytes, ...this.#tracks.map(trackBox)] : [bytes];
+    });
   }
 
   /** A fragment with the text from the end of the last one to this time; empty if nothing changes until then. */

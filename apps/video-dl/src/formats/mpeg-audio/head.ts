@@ -1,19 +1,11 @@
 import type { CorrectedLength, MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
-import {
-  apeTagBytes,
-  codecOfFrames,
-  frameAt,
-  frameHeaderBytes,
-  id3TagBytes,
-  minChainFrames,
-} from './frames.js';
+import { apeTagBytes, codecOfFrames, frameAt, frameHeaderBytes, id3TagBytes } from './frames.js';
 import { readXingHeader, type XingHeader } from './info-frame.js';
 
 const samplesOfFrames = 9;
 /** Fits into the first window that is read, behind a short tag. */
 const beginningBytes = 120 * 1024;
-const largestFrameBytes = 1441;
 
 /** What a header may leave out: small tags at the end of a file. */
 const maxUnstated = { share: 0.01, bytes: 4096 };
@@ -34,13 +26,11 @@ export function readBareFrames(
   totalBytes: number | null,
   hasRanges: boolean,
 ): Partial<MediaHead> {
-  const tagBytes = id3TagBytes(file.read(0, 10));
-  const name =
-    codecOfFrames(file.read(tagBytes, minChainFrames * largestFrameBytes)) === 'mp3' ? 'mp3' : null;
-  const startsAt = hasRanges ? audioStart(file) : tagBytes;
+  const startsAt = hasRanges ? audioStart(file) : id3TagBytes(file.read(0, 10));
   const start = file.read(startsAt, beginningBytes);
   const codec = codecOfFrames(start);
-  if (codec === null) return { original: name, audioFile: name };
+  if (codec === null) return {};
+  const name = codec === 'mp3' ? codec : null;
   const beginning = measureFrames([start]);
   const header = readXingHeader(file.read(startsAt, beginning.firstBytes));
   // Programs that can't go back to fill it in leave 0.

@@ -50,11 +50,8 @@ export function readXingHeader(firstFrame: Buffer): XingHeader | undefined {
   if ((fields & framesField) === 0) return undefined;
   const frames = firstFrame.readUInt32BE(at + 8);
   const bytes = (fields & bytesField) === 0 ? 0 : firstFrame.readUInt32BE(at + 12);
-  return {
-    frames,
-    seconds: (frames * header.samples) / header.sampleRate,
-    ...(bytes > 0 && { bytes }),
-  };
+  const seconds = (frames * header.samples) / header.sampleRate;
+  return { frames, seconds, ...(bytes > 0 && { bytes }) };
 }
 
 function sideInformationBytes(word: number): number {

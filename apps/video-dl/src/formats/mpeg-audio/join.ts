@@ -1,8 +1,8 @@
-import { FormatWatch, frameAt, frameHeaderBytes, id3TagBytes } from './frames.js';
+import { type AudioFrame, FormatWatch, frameAt, frameHeaderBytes, id3TagBytes } from './frames.js';
 import { readXingHeader } from './info-frame.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackKind, TrackLengths } from '../joiner.js';
 import { damaged } from '../rejection.js';
-import { UnitWalker } from '../structure-check.js';
+import { UnitFilter } from '../structure-check.js';
 import { Timeline } from '../timeline.js';
 
 const maxTagBytes = 1024 ** 2;
@@ -16,38 +16,26 @@ const clockRate = 90_000;
 /** Owner of the ID3 frame that places packed audio in time (RFC 8216, 3.4). */
 const timestampOwner = 'com.apple.streaming.transportStreamTimestamp\0';
 
-interface Frame {
-  readonly sizeBytes: number;
-  readonly seconds: number;
-  /** Of ADTS. */
-  readonly format?: number;
-}
+type Frame = Omit<AudioFrame, 'codec'>;
 
 /**
  * Joins packed audio (RFC 8216, 3.4): consecutive frames of ADTS, MP3, AC-3 or E-AC-3.
  * Removes the ID3 tag before each segment, and an MP3 frame that only describes the segment.
  */
-export class PackedAudioJoiner extends UnitWalker implements Joiner {
+export class PackedAudioJoiner extends UnitFilter implements Joiner {
   readonly #timeline = new Timeline(false);
-  #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   /** The beginning of the current tag; null in a frame. */
   #tag: Buffer | null = null;
-  /** What is kept of the current chunk. */
-  readonly #kept: { readonly bytes: Buffer; readonly start: number; end: number }[] = [];
-  #startSeconds: number | null = null;
+  startSeconds: number | null = null;
   /** Duration of the frames so far, which have no timestamps. */
   #seconds = 0;
   #isFirst = true;
   #hasFrames = false;
   readonly #format = new FormatWatch();
-  readonly changed = new Set<TrackKind>();
-
-  get startSeconds(): number | null {
-    return this.#startSeconds;
-  }
+  readonly changes = { changed: new Set<TrackKind>() };
 
   get firstTimes(): FirstTimes {
-    return { video: null, audio: this.#startSeconds, areAllKnown: this.#hasFrames };
+    return { video: null, audio: this.startSeconds, areAllKnown: this.#hasFrames };
   }
 
   get lengths(): TrackLengths {
@@ -55,19 +43,14 @@ export class PackedAudioJoiner extends UnitWalker implements Joiner {
   }
 
   begin(facts: SegmentFacts): void {
-    this.#facts = facts;
+    this.#timeline.beginSegment(facts);
     this.#hasFrames = false;
-  }
-
-  override push(chunk: Buffer): readonly Buffer[] {
-    super.push(chunk);
-    return this.#kept.splice(0).map(({ bytes, start, end }) => bytes.subarray(start, end));
   }
 
   end(): readonly Buffer[] {
     if (!this.isComplete) throw damaged('a part of it ends in the middle of a frame');
     if (!this.#hasFrames) throw damaged('a part of it is empty');
-    this.#timeline.endSegment(this.#facts);
+    this.#timeline.endSegment();
     this.#isFirst = false;
     return [];
   }
@@ -78,7 +61,7 @@ export class PackedAudioJoiner extends UnitWalker implements Joiner {
 
   protected beginUnit(bytes: Buffer, at: number): number | null {
     if (bytes.length - at < neededBytes(bytes, at, !this.#hasFrames)) return null;
-    const frame = readFrame(bytes, at);
+    const frame = frameAt(bytes, at) ?? readAc3(bytes, at);
     const isTag = bytes[at] === tagLetter;
     const isInfo = !this.#hasFrames && readXingHeader(bytes.subarray(at, at + infoHeaderBytes)) !== undefined;
     this.left = isTag ? id3TagBytes(bytes.subarray(at, at + tagHeaderBytes)) : (frame?.sizeBytes ?? 0);
@@ -90,11 +73,8 @@ export class PackedAudioJoiner extends UnitWalker implements Joiner {
   }
 
   protected override pass(bytes: Buffer, start: number, end: number): void {
-    const last = this.#kept.at(-1);
     if (this.#tag === null) {
-      // Consecutive frames are forwarded together.
-      if (last?.bytes === bytes && last.end === start) last.end = end;
-      else this.#kept.push({ bytes, start, end });
+      this.keep(bytes, start, end);
       return;
     }
     // The timestamp is at the beginning; an image after it isn't needed.
@@ -107,14 +87,14 @@ export class PackedAudioJoiner extends UnitWalker implements Joiner {
     const owner = tag.indexOf(timestampOwner, 0, 'latin1');
     const at = owner + timestampOwner.length;
     if (!this.#isFirst || owner < 0 || at + 8 > tag.length) return;
-    this.#startSeconds = Number(tag.readBigUInt64BE(at) & 0x1_ffff_ffffn) / clockRate;
+    this.startSeconds = Number(tag.readBigUInt64BE(at) & 0x1_ffff_ffffn) / clockRate;
   }
 
-  #beginFrame(frame: Frame | null): void {
-    if (frame === null) throw damaged("a part of it isn't audio");
-    if (!this.#hasFrames) this.#timeline.begin(new Map([[0, this.#seconds]]), false);
+  #beginFrame(frame: Frame | undefined): void {
+    if (frame === undefined) throw damaged("a part of it isn't audio");
+    if (!this.#hasFrames) this.#timeline.place(new Map([[0, this.#seconds]]));
     this.#hasFrames = true;
-    if (this.#format.hasChanged(frame.format)) this.changed.add('audio');
+    if (this.#format.hasChanged(frame.format)) this.changes.changed.add('audio');
     this.#timeline.add(0, this.#seconds, frame.seconds);
     this.#seconds += frame.seconds;
   }
@@ -127,19 +107,14 @@ function neededBytes(bytes: Buffer, at: number, isFirst: boolean): number {
   return Math.max(frameHeaderBytes, Math.min(frameBytes, infoHeaderBytes));
 }
 
-/** The frame that begins at `at`, or null. */
-function readFrame(bytes: Buffer, at: number): Frame | null {
-  return frameAt(bytes, at) ?? readAc3(bytes, at);
-}
-
 /** Smaller than any AC-3 or E-AC-3 frame. */
 const minAc3Bytes = 16;
 const ac3Rates = [48_000, 44_100, 32_000];
 const ac3Kbps = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];
 
-/** ETSI TS 102 366, 4.4.1 and annex E */
-function readAc3(bytes: Buffer, at: number): Frame | null {
-  if (bytes.readUInt16BE(at) !== 0x0b77) return null;
+/** The frame of AC-3 or E-AC-3 that begins at `at` (ETSI TS 102 366, 4.4.1 and annex E). */
+function readAc3(bytes: Buffer, at: number): Frame | undefined {
+  if (bytes.readUInt16BE(at) !== 0x0b77) return undefined;
   const isEnhanced = bytes.readUInt8(at + 5) >> 3 > 10;
   const rateCode = bytes.readUInt8(at + 4) >> 6;
   if (isEnhanced) {
@@ -148,13 +123,13 @@ function readAc3(bytes: Buffer, at: number): Frame | null {
     const rate = rateCode === 3 ? (ac3Rates[low] ?? 0) / 2 : ac3Rates[rateCode];
     const blocks = rateCode === 3 ? 6 : ([1, 2, 3, 6][low] ?? 6);
     return rate === undefined || rate === 0 || sizeBytes < minAc3Bytes
-      ? null
+      ? undefined
       : { sizeBytes, seconds: (256 * blocks) / rate };
   }
   const rate = ac3Rates[rateCode];
   const code = bytes.readUInt8(at + 4) & 0x3f;
   const kbps = ac3Kbps[code >> 1];
-  if (rate === undefined || kbps === undefined) return null;
+  if (rate === undefined || kbps === undefined) return undefined;
   const words = Math.floor((kbps * 1000 * 1536) / rate / 16) + (rate === 44_100 ? code & 1 : 0);
   return { sizeBytes: words * 2, seconds: 1536 / rate };
 }

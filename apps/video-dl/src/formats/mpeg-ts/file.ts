@@ -3,15 +3,9 @@ import { initialState, nullPid, packetSize, TransportTracks, type TransportState
 
 /** The first byte of each packet. */
 export const transportSync = 0x47;
-/** How packets follow each other: alone, after a timestamp (Blu-ray, AVCHD), or before a checksum. */
-const layouts = [
-  { strideBytes: 188, leadBytes: 0 },
-  { strideBytes: 192, leadBytes: 4 },
-  { strideBytes: 204, leadBytes: 0 },
-] as const;
 const detectedPackets = 3;
 /** Enough to detect a transport stream. */
-export const detectedBytes = detectedPackets * 204;
+export const detectedBytes = detectedPackets * packetSize;
 const maxStates = 10_000;
 
 /**
@@ -20,24 +14,15 @@ const maxStates = 10_000;
  */
 export class TransportFile {
   readonly tracks = new TransportTracks();
-  readonly #layout: (typeof layouts)[number];
   /** In order of `at`, the offset from which they hold. */
   readonly #states: { readonly at: number; readonly state: TransportState }[] = [];
   /** End of the packets that were read without a gap. */
   #end = 0;
 
-  private constructor(layout: (typeof layouts)[number]) {
-    this.#layout = layout;
-  }
-
   /** @param head the beginning of the file; null if it isn't a transport stream */
   static from(head: Buffer): TransportFile | null {
-    const layout = layouts.find(({ strideBytes, leadBytes }) =>
-      Array.from({ length: detectedPackets }).every(
-        (_, index) => head[leadBytes + index * strideBytes] === transportSync,
-      ),
-    );
-    return layout === undefined ? null : new TransportFile(layout);
+    const starts = Array.from({ length: detectedPackets }, (_, index) => head[index * packetSize]);
+    return starts.every((byte) => byte === transportSync) ? new TransportFile() : null;
   }
 
   /**
@@ -64,16 +49,14 @@ export class TransportFile {
 
   /** @returns how many bytes are whole packets */
   #rewrite(bytes: Buffer, offset: number, isKnown: boolean): number {
-    const { strideBytes, leadBytes } = this.#layout;
     let at = 0;
-    while (at + strideBytes <= bytes.length) {
-      const start = at + leadBytes;
+    while (at + packetSize <= bytes.length) {
       // A damaged part, or a read that began within a packet.
-      if (bytes[start] !== transportSync) at += 1;
+      if (bytes[at] !== transportSync) at += 1;
       else {
-        if (isKnown) this.#read(bytes, start, offset + at);
-        this.#rename(bytes, start, isKnown);
-        at += strideBytes;
+        if (isKnown) this.#read(bytes, at, offset + at);
+        this.#rename(bytes, at, isKnown);
+        at += packetSize;
       }
     }
     if (isKnown) this.#end = Math.max(this.#end, offset + at);

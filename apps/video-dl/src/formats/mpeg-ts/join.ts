@@ -1,8 +1,14 @@
-import type { FirstFrameKind, FirstTimes, Joiner, SegmentFacts, TrackKind, TrackLengths } from '../joiner.js';
+import type {
+  FirstFrameKind,
+  FirstTimes,
+  Joiner,
+  SegmentFacts,
+  TrackChanges,
+  TrackLengths,
+} from '../joiner.js';
 import { damaged } from '../rejection.js';
 import { Timeline } from '../timeline.js';
 import { FirstFrame, isReadable } from './first-frame.js';
-import type { PictureSize } from './picture-size.js';
 import { kindOf, nullPid, packetSize, payloadStart, pidOf, TransportTracks } from './tracks.js';
 
 const clockRate = 90_000;
@@ -35,7 +41,6 @@ export class TransportStreamJoiner implements Joiner {
   /** Keyed by PID: its last time on the source's clock, with the upper bits restored. */
   readonly #clocks = new Map<number, number>();
   #lastClock: number | null = null;
-  #facts: SegmentFacts = { seconds: null, isRounded: false, isDiscontinuity: false, initialisation: null };
   #rest = Buffer.alloc(0);
   /** Packets of a segment that hasn't been placed in time; null once it has. */
   #held: Buffer[] | null = [];
@@ -45,39 +50,16 @@ export class TransportStreamJoiner implements Joiner {
   #isJump = false;
   /** Tracks of the previous segment without a first time in this one. */
   #awaited = new Set<number>();
-  #startSeconds: number | null = null;
+  startSeconds: number | null = null;
   /** Keyed by PID: its first presentation time on the source's clock, in seconds. */
   readonly #firstTimes = new Map<number, number>();
   readonly #tables = new TransportTracks();
+  readonly changes: TrackChanges = this.#tables;
   readonly #firstFrame = new FirstFrame();
-
-  get changed(): ReadonlySet<TrackKind> {
-    return this.#tables.changed;
-  }
-
-  get added(): ReadonlySet<TrackKind> {
-    return this.#tables.added;
-  }
-
-  get omitted(): ReadonlySet<TrackKind> {
-    return this.#tables.omitted;
-  }
-
-  get hasAudio(): boolean {
-    return this.#tables.hasAudio;
-  }
 
   get firstFrame(): FirstFrameKind | null | undefined {
     const hasFrames = this.#tables.tracks?.some(({ type }) => isReadable(type)) === true;
     return hasFrames ? this.#firstFrame.kind : undefined;
-  }
-
-  get pictureSizes(): readonly PictureSize[] {
-    return this.#tables.pictureSizes;
-  }
-
-  get startSeconds(): number | null {
-    return this.#startSeconds;
   }
 
   get firstTimes(): FirstTimes {
@@ -97,7 +79,7 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   begin(facts: SegmentFacts): void {
-    this.#facts = facts;
+    this.#timeline.beginSegment(facts);
     this.#held = [];
     this.#heldPackets = 0;
     this.#firsts = new Map();
@@ -129,7 +111,7 @@ export class TransportStreamJoiner implements Joiner {
     if (!isZeroPadding(this.#rest)) throw damaged('a part of it ends in the middle of a packet');
     this.#rest = Buffer.alloc(0);
     const output = this.#place();
-    this.#timeline.endSegment(this.#facts);
+    this.#timeline.endSegment();
     return output;
   }
 
@@ -172,7 +154,7 @@ export class TransportStreamJoiner implements Joiner {
       if (this.#heldPackets >= maxHeldPackets) throw damaged('a part of it has no timestamps');
       return false;
     }
-    if (!this.#facts.isDiscontinuity && !this.#isJump) return true;
+    if (!this.#timeline.facts.isDiscontinuity && !this.#isJump) return true;
     return this.#heldPackets >= maxHeldPackets || this.#awaited.size === 0;
   }
 
@@ -180,7 +162,7 @@ export class TransportStreamJoiner implements Joiner {
     const held = this.#held;
     this.#held = null;
     if (held === null) return [];
-    if (this.#firsts.size > 0) this.#timeline.begin(this.#firsts, this.#facts.isDiscontinuity);
+    if (this.#firsts.size > 0) this.#timeline.place(this.#firsts);
     return held.flatMap((packets) => this.#rewrite(packets));
   }
 
@@ -265,7 +247,7 @@ export class TransportStreamJoiner implements Joiner {
       const [first = at] = fields;
       const time = (clock + modulo(readTime(packet, first) - raw, clockSpan)) / clockRate;
       this.#firstTimes.set(pid, time);
-      this.#startSeconds ??= time;
+      this.startSeconds ??= time;
     }
     if (!isPreview) {
       this.#clocks.set(pid, clock);

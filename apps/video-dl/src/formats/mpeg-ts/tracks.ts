@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { crc32 } from '../crc32.js';
 import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
 import type { TrackKind } from '../joiner.js';
 import { notJoinable } from '../rejection.js';
@@ -39,8 +41,8 @@ export class TransportTracks {
   hasAudio = false;
   /** The sizes of its H.264, each once. */
   readonly pictureSizes: PictureSize[] = [];
-  /** Keyed by PID in the output: sample rate and channels of its AAC. */
-  readonly #formats = new Map<number, FormatWatch>();
+  /** Sample rate and channels of the main audio, if that is AAC. */
+  readonly #format = new FormatWatch();
 
   get tracks(): readonly Elementary[] | null {
     return this.state.tracks;
@@ -82,9 +84,7 @@ export class TransportTracks {
 
   #readPrograms(section: Buffer): void {
     const maps = readPrograms(section);
-    const { maps: known } = this.state;
-    const isSame = maps.size === known.size && [...maps].every((pid) => known.has(pid));
-    if (maps.size > 0 && !isSame) this.state = { ...this.state, maps };
+    if (maps.size > 0 && !isDeepStrictEqual(maps, this.state.maps)) this.state = { ...this.state, maps };
   }
 
   #readMap(streams: readonly Elementary[]): void {
@@ -106,7 +106,7 @@ export class TransportTracks {
       const renamed = renames(streams, tracks);
       // The tables at the beginning of the output stay valid, so later ones are dropped.
       for (const pid of [patPid, ...this.state.maps]) renamed.set(pid, null);
-      if (isEqual(renamed, this.state.renamed)) return;
+      if (isDeepStrictEqual(renamed, this.state.renamed)) return;
       this.state = { ...this.state, renamed };
       for (const kind of newKinds(streams, tracks)) this.omitted.add(kind);
     }
@@ -114,18 +114,15 @@ export class TransportTracks {
 
   #readFormat(packet: Buffer, inputPid: number): void {
     const pid = this.outputPid(inputPid);
-    const track = this.tracks?.find((known) => known.pid === pid);
-    if (track?.type === h264Type && track === this.#main('video')) this.#readSize(packet);
-    if (pid === null || track?.type !== adtsType) return;
+    const [video, audio] = [this.#main('video'), this.#main('audio')];
+    if (video?.type === h264Type && video.pid === pid) this.#readSize(packet);
+    if (audio?.type !== adtsType || audio.pid !== pid) return;
     // A PES packet with AAC starts with an ADTS header.
     const start = payloadStart(packet);
     if (start + 9 > packetSize || packet.readUIntBE(start, 3) !== 1) return;
     const at = start + 9 + packet.readUInt8(start + 8);
     const frame = at + 7 > packetSize ? undefined : readAdtsFrame(packet, at);
-    if (frame === undefined) return;
-    const watch = this.#formats.get(pid) ?? new FormatWatch();
-    this.#formats.set(pid, watch);
-    if (watch.hasChanged(frame.format) && track === this.#main('audio')) this.changed.add('audio');
+    if (frame !== undefined && this.#format.hasChanged(frame.format)) this.changed.add('audio');
   }
 
   #readSize(packet: Buffer): void {
@@ -170,10 +167,6 @@ function newKinds(streams: readonly Elementary[], tracks: readonly Elementary[])
   });
 }
 
-function isEqual(a: ReadonlyMap<number, number | null>, b: ReadonlyMap<number, number | null>): boolean {
-  return a.size === b.size && [...a].every(([pid, to]) => b.get(pid) === to);
-}
-
 export function pidOf(packet: Buffer): number {
   return packet.readUInt16BE(1) & 0x1fff;
 }
@@ -194,22 +187,8 @@ function sectionOf(packet: Buffer): Buffer | null {
   if (start + 3 > packetSize) return null;
   const end = start + 3 + (packet.readUInt16BE(start + 1) & 0xfff);
   if (end > packetSize || end < start + 12 || (packet.readUInt8(start + 5) & 1) === 0) return null;
-  // The last four bytes are a checksum.
-  return checksum(packet, start, end) === 0 ? packet.subarray(start, end - 4) : null;
-}
-
-const checksumOfByte = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte << 24;
-  for (let bit = 0; bit < 8; bit += 1) sum = (sum << 1) ^ (sum < 0 ? 0x04c1_1db7 : 0);
-  return sum;
-});
-
-/** CRC-32/MPEG-2 (annex A); 0 for a section with its own checksum. */
-function checksum(bytes: Buffer, start: number, end: number): number {
-  let sum = -1;
-  for (let at = start; at < end; at += 1)
-    sum = (sum << 8) ^ (checksumOfByte[(sum >>> 24) ^ (bytes[at] ?? 0)] ?? 0);
-  return sum;
+  // The last four bytes are a checksum (annex A), which makes the one of the section 0.
+  return crc32(packet.subarray(start, end), 0xffff_ffff) === 0 ? packet.subarray(start, end - 4) : null;
 }
 
 function readPrograms(section: Buffer): Set<number> {

@@ -1,6 +1,6 @@
 import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
-import { type OggClock, readOggCodec, readOggPage } from './pages.js';
+import { type OggPage, readOggCodec, readOggPage } from './pages.js';
 
 /** A page has at most 64 KiB. */
 const tailBytes = 128 * 1024;
@@ -20,30 +20,21 @@ export function readOgg(file: PartialFile, totalBytes: number | null): Partial<M
   const next = first && readOggPage(start, first.sizeBytes);
   const clock = first && readOggCodec(first.content);
   if (!next || !clock || (next.flags & beginsStream) !== 0) return {};
-  return {
-    audioFile: clock.codec === 'opus' ? 'opus' : 'ogg',
-    lengthSeconds:
-      totalBytes === null ? null : lengthOf(file, start, { clock, serial: first.serial, totalBytes }),
-  };
-}
-
-interface Stream {
-  readonly clock: OggClock;
-  readonly serial: number;
-  readonly totalBytes: number;
-}
-
-function lengthOf(file: PartialFile, start: Buffer, { clock, serial, totalBytes }: Stream): number | null {
-  const { rate, lead } = clock;
-  if (firstGranule(start) > maxFirstSeconds * rate) return null;
+  const audioFile = clock.codec === 'opus' ? 'opus' : 'ogg';
+  if (totalBytes === null || firstGranule(start) > maxFirstSeconds * clock.rate) return { audioFile };
   const tailAt = Math.max(0, totalBytes - tailBytes);
-  const tail = file.read(tailAt, totalBytes - tailAt);
-  for (let at = tail.lastIndexOf('OggS'); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf('OggS', at - 1)) {
-    const page = readOggPage(tail, at);
-    if (page && page.granule > 0 && at + page.sizeBytes <= tail.length)
-      return page.serial === serial ? Math.max(0, page.granule - lead) / rate : null;
+  const last = lastPage(file.read(tailAt, totalBytes - tailAt));
+  if (last?.serial !== first.serial) return { audioFile };
+  return { audioFile, lengthSeconds: Math.max(0, last.granule - clock.lead) / clock.rate };
+}
+
+/** The last page on which a packet ends. */
+function lastPage(bytes: Buffer): OggPage | undefined {
+  for (let at = bytes.lastIndexOf('OggS'); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf('OggS', at - 1)) {
+    const page = readOggPage(bytes, at);
+    if (page && page.granule > 0 && at + page.sizeBytes <= bytes.length) return page;
   }
-  return null;
+  return undefined;
 }
 
 /** Infinity without one in these bytes. */

@@ -1,9 +1,8 @@
+import { crc32 } from '../crc32.js';
 import { DamagedMediaError, StrayBytes, type StructureCheck, UnitWalker } from '../structure-check.js';
 
 const fixedHeaderBytes = 27;
 export const checksumAt = 22;
-/** Bytes of the first page that identify the codec. */
-const identificationBytes = 64;
 
 /** A page (RFC 3533, 6). */
 export interface OggPage {
@@ -43,7 +42,6 @@ export class OggPages extends UnitWalker implements StructureCheck {
   /** Of the current page. */
   #parts: Buffer[] = [];
   #clock: OggClock | undefined;
-  #identification = Buffer.alloc(0);
   /** Of the last page that ends a packet. */
   #granule = 0;
   readonly #onPage: (page: OggPage, bytes: Buffer) => void;
@@ -81,16 +79,10 @@ export class OggPages extends UnitWalker implements StructureCheck {
     if (!page) throw new Error('a page is read from its beginning');
     if (oggChecksum(whole) !== whole.readUInt32LE(checksumAt))
       throw new DamagedMediaError('a page of it has a wrong checksum');
-    this.#identify(page.content);
+    // The first page of a stream has its first packet, and nothing else.
+    this.#clock ??= readOggCodec(page.content);
     if (page.granule > 0) this.#granule = page.granule;
     this.#onPage(page, whole);
-  }
-
-  #identify(content: Buffer): void {
-    const missing = identificationBytes - this.#identification.length;
-    if (missing <= 0) return;
-    this.#identification = Buffer.concat([this.#identification, content.subarray(0, missing)]);
-    this.#clock ??= readOggCodec(this.#identification);
   }
 
   override canSkip(): boolean {
@@ -125,18 +117,10 @@ export function readOggCodec(packet: Buffer): OggClock | undefined {
   return undefined;
 }
 
-const table = Uint32Array.from({ length: 256 }, (_, index) => {
-  let value = index << 24;
-  for (let bit = 0; bit < 8; bit += 1) value = value < 0 ? (value << 1) ^ 0x04c1_1db7 : value << 1;
-  return value;
-});
+const noChecksum = Buffer.alloc(4);
 
-/** CRC-32 with the generator 0x04c11db7, most significant bit first, of a page without its checksum. */
+/** The checksum of a page, which is that of a page without one. */
 export function oggChecksum(page: Buffer): number {
-  let value = 0;
-  for (let at = 0; at < page.length; at += 1) {
-    const byte = at >= checksumAt && at < checksumAt + 4 ? 0 : (page[at] ?? 0);
-    value = (value << 8) ^ (table[(value >>> 24) ^ byte] ?? 0);
-  }
-  return value >>> 0;
+  const before = crc32(noChecksum, crc32(page.subarray(0, checksumAt), 0));
+  return crc32(page.subarray(checksumAt + noChecksum.length), before);
 }

@@ -145,7 +145,7 @@ describe('FragmentedMp4', () => {
         );
         expect(output.equals(whole.output)).toBe(true);
         expect(mp4.progress).toEqual(whole.mp4.progress);
-        expect(mp4.complete).toBe(true);
+        expect(mp4.isComplete).toBe(true);
       }),
       { numRuns: 60 },
     );
@@ -155,7 +155,7 @@ describe('FragmentedMp4', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: source.length - 1 }), (end) => {
         const { mp4 } = walk(source.subarray(0, end), []);
-        expect(mp4.complete).toBe(isBoundary(source, end));
+        expect(mp4.isComplete).toBe(isBoundary(source, end));
       }),
     );
   });
@@ -185,7 +185,7 @@ describe('FragmentedMp4', () => {
     media.writeBigUInt64BE(24n, 8);
     const { output, mp4 } = walk(Buffer.concat([wide, makeBox('moof', []), media]), [130], 100);
     expect(output.readBigUInt64BE(8 + 8 + 24)).toBe(60_000n);
-    expect(mp4.complete).toBe(true);
+    expect(mp4.isComplete).toBe(true);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { type Box, type BoxHeader, childBoxes, Mp4FormatError } from '../box.js';
-import { BoxStream } from '../box-stream.js';
+import { BoxStream, type BoxTreatment } from '../box-stream.js';
 
 /** Far more than the fragments of a minute of video need. */
 const maxFragmentHeaderBytes = 1024 ** 2;
@@ -20,22 +20,15 @@ export interface RewrittenPart {
  * 8.8.7), without changing their size: their track, their numbers and, if absolute, their offsets.
  * Only `moof` boxes are buffered.
  */
-export class FragmentRewriter {
+export class FragmentRewriter extends BoxStream {
   readonly #trackId: number;
-  readonly #onFragment: (content: Buffer) => void;
-  readonly #boxes = new BoxStream({
-    begin: ({ type, size }) => {
-      if (size === Infinity || (type === 'moof' && size > maxFragmentHeaderBytes))
-        throw new Mp4FormatError(`box ${type} is too large`);
-      return type === 'moof' ? 'hold' : 'pass';
-    },
-    end: (box, held) => held && this.#rewritten(held, box),
-  });
+  readonly #onFragment: (moof: Buffer) => void;
   #part: RewrittenPart = { number: 0, shiftBytes: 0 };
   #fragments = 0;
 
-  /** @param onFragment gets the content of each rewritten `moof` box */
-  constructor(trackId: number, onFragment: (content: Buffer) => void) {
+  /** @param onFragment gets each rewritten `moof` box */
+  constructor(trackId: number, onFragment: (moof: Buffer) => void) {
+    super();
     this.#trackId = trackId;
     this.#onFragment = onFragment;
   }
@@ -46,21 +39,20 @@ export class FragmentRewriter {
     this.#fragments = 0;
   }
 
-  /**
-   * Takes the next bytes of the part and returns those for the output.
-   * @throws Mp4FormatError, RangeError when they aren't fragments of one track
-   */
-  push(chunk: Buffer): Buffer[] {
-    return this.#boxes.push(chunk);
-  }
-
   /** Ends the part. @throws Mp4FormatError in the middle of a box */
   end(): void {
-    if (!this.#boxes.isBetweenBoxes) throw new Mp4FormatError('a fragment is longer than its index says');
+    if (!this.isComplete) throw new Mp4FormatError('a fragment is longer than its index says');
   }
 
-  #rewritten(moof: Buffer, { headerSize }: BoxHeader): Buffer {
-    const boxes = childBoxes(moof, headerSize);
+  protected beginBox({ type, size }: BoxHeader): BoxTreatment {
+    if (size === Infinity || (type === 'moof' && size > maxFragmentHeaderBytes))
+      throw new Mp4FormatError(`box ${type} is too large`);
+    return type === 'moof' ? 'hold' : 'pass';
+  }
+
+  /** @throws Mp4FormatError, RangeError when it isn't a fragment of one track */
+  protected endBox(_type: string, moof: Buffer): Buffer {
+    const boxes = childBoxes(moof);
     const number = this.#part.number * numbersPerPart + Math.min(this.#fragments, numbersPerPart - 1) + 1;
     only(boxes, 'mfhd').bytes.writeUInt32BE(number, 12);
     const tfhd = only(childBoxes(only(boxes, 'traf').bytes), 'tfhd').bytes;
@@ -68,7 +60,7 @@ export class FragmentRewriter {
     if ((tfhd.readUInt8(11) & hasBaseOffset) !== 0)
       tfhd.writeBigUInt64BE(tfhd.readBigUInt64BE(16) + BigInt(this.#part.shiftBytes), 16);
     this.#fragments += 1;
-    this.#onFragment(moof.subarray(headerSize));
+    this.#onFragment(moof);
     return moof;
   }
 }

@@ -1,35 +1,23 @@
-import { childBoxes, makeBox } from '../box.js';
+import { fullBox, makeBox, uint32, uint64 } from '../box.js';
+import type { MovieHeader } from '../movie-header.js';
+import type { IndexedPart, SegmentIndex } from '../segment-index.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import {
-  type ChosenTrack,
   emptyTables,
   fileType,
-  fullBox,
-  laidOut,
+  layoutOf,
   movieBox,
   movieDuration,
-  tagsBox,
-  uint32,
-  uint64,
   type Tags,
+  tagsBox,
 } from './movie-boxes.js';
+import type { ChosenTrack } from './source-tracks.js';
 
-/** A part of a fragmented file that its index lists: one or more fragments. */
-interface Subsegment {
+/** A part of a source that its index lists. */
+interface Subsegment extends IndexedPart {
   readonly source: number;
   readonly offset: number;
-  readonly bytes: number;
   readonly startSeconds: number;
-  readonly durationUnits: number;
-  /** Where to enter the stream (ISO 14496-12, 8.16.3.3). */
-  readonly accessPoint: number;
-}
-
-interface FragmentIndex {
-  readonly timescale: number;
-  readonly firstUnits: number;
-  readonly subsegments: readonly Subsegment[];
-  readonly seconds: number;
 }
 
 /** After the last fragment there may be a list of random access points (`mfra`). */
@@ -53,29 +41,23 @@ export function layOutFragments(
 ): Layout {
   if (files.length !== 2) throw new NotRemuxableError('its fragments have both tracks');
   for (const track of tracks) assertHidesLittle(track);
-  const indexes = files.map((file, source) => readIndex(file, source));
-  const [video, audio] = indexes;
-  if (video === undefined || audio === undefined) throw new NotRemuxableError('it has no index');
-  const seconds = indexes.map((index) => index.seconds);
-  const groups = interleaved(video.subsegments, audio.subsegments);
-  const movie = movieBox(
-    tracks,
-    seconds.map((mediaSeconds) => ({ mediaSeconds, tables: emptyTables })),
+  const [video = [], audio = []] = files.map(subsegments);
+  const outputs = tracks.map((track, index) => ({
+    ...track,
+    mediaSeconds: files[index]?.index?.seconds ?? 0,
+    tables: emptyTables,
+  }));
+  const groups = interleaved(video, audio);
+  const moov = movieBox(
+    outputs,
     makeBox('mvex', [
-      fullBox('mehd', 1, 0, [uint64(movieDuration(tracks, seconds))]),
-      ...files.map(({ moov }, index) => trackDefaults(moov, tracks[index]?.id ?? 0, index + 1)),
+      fullBox('mehd', 1, 0, [uint64(movieDuration(outputs))]),
+      ...files.map(({ movie }, index) => defaultsBox(movie, tracks[index]?.id ?? 0, index + 1)),
     ]),
     tagsBox(tags),
   );
-  const pieces = groups.flat();
-  return {
-    header: Buffer.concat([fileType(['isom', 'iso6', 'mp41']), movie, indexBox(video, groups)]),
-    sources: Uint8Array.from(pieces, ({ source }) => source),
-    offsets: Float64Array.from(pieces, ({ offset }) => offset),
-    lengths: Float64Array.from(pieces, ({ bytes }) => bytes),
-    tracks: tracks.map((track, index) => laidOut(track, indexes[index]?.seconds ?? 0)),
-    fragmentTracks: [1, 2],
-  };
+  const header = [fileType(['isom', 'iso6', 'mp41']), moov, indexBox(files[0]?.index, groups)];
+  return { ...layoutOf(outputs, header, groups.flat()), fragmentTracks: [1, 2] };
 }
 
 function assertHidesLittle({ edits, handler, timescale }: ChosenTrack): void {
@@ -84,34 +66,22 @@ function assertHidesLittle({ edits, handler, timescale }: ChosenTrack): void {
     throw new NotRemuxableError('its edits hide media');
 }
 
-/** Reads a `sidx` box that lists everything up to the end of the file. */
-function readIndex({ index, totalBytes }: SourceFile, source: number): FragmentIndex {
-  if (index === null) throw new NotRemuxableError('it has no index');
-  const { bytes: sidx, end } = index;
-  const isLong = sidx.readUInt8(8) === 1;
-  const timescale = sidx.readUInt32BE(16);
-  if (timescale === 0) throw new NotRemuxableError('its index has the timescale 0');
-  const firstUnits = isLong ? Number(sidx.readBigUInt64BE(20)) : sidx.readUInt32BE(20);
-  const firstOffset = isLong ? Number(sidx.readBigUInt64BE(28)) : sidx.readUInt32BE(24);
-  const countAt = (isLong ? 36 : 28) + 2;
-  const count = sidx.readUInt16BE(countAt);
-  if (firstUnits / timescale > maxStartSeconds) throw new NotRemuxableError("it doesn't start at 0");
-  let units = firstUnits;
-  let offset = end + firstOffset;
-  const subsegments: Subsegment[] = [];
-  for (let at = countAt + 2; at < countAt + 2 + 12 * count; at += 12) {
-    const reference = sidx.readUInt32BE(at);
-    if (reference > maxReferenceBytes) throw new NotRemuxableError('its index lists other indexes');
-    const durationUnits = sidx.readUInt32BE(at + 4);
-    const startSeconds = units / timescale;
-    const accessPoint = sidx.readUInt32BE(at + 8);
-    subsegments.push({ source, offset, bytes: reference, startSeconds, durationUnits, accessPoint });
-    offset += reference;
-    units += durationUnits;
-  }
-  if (count === 0 || offset > totalBytes || offset < totalBytes - maxTrailerBytes)
+/** @throws NotRemuxableError if its index doesn't list everything up to the end of the file */
+function subsegments({ index, totalBytes }: SourceFile, source: number): Subsegment[] {
+  if (index === undefined) throw new NotRemuxableError('it has no index');
+  const { timescale, firstTime, firstOffset, parts, seconds } = index;
+  if (seconds === undefined) throw new NotRemuxableError('its index lists other indexes');
+  if (firstTime / timescale > maxStartSeconds) throw new NotRemuxableError("it doesn't start at 0");
+  let [offset, time] = [index.end + firstOffset, firstTime];
+  const found = parts.map((part) => {
+    const subsegment = { ...part, source, offset, startSeconds: time / timescale };
+    offset += part.bytes;
+    time += part.duration;
+    return subsegment;
+  });
+  if (parts.length === 0 || offset > totalBytes || offset < totalBytes - maxTrailerBytes)
     throw new NotRemuxableError("its index doesn't list all of it");
-  return { timescale, firstUnits, subsegments, seconds: (units - firstUnits) / timescale };
+  return found;
 }
 
 /** Groups of one part of the video, then the audio that starts before the next one. */
@@ -125,26 +95,24 @@ function interleaved(video: readonly Subsegment[], audio: readonly Subsegment[])
   });
 }
 
-function indexBox({ timescale, firstUnits }: FragmentIndex, groups: readonly Subsegment[][]): Buffer {
+/** @param index of the video */
+function indexBox(index: SegmentIndex | undefined, groups: readonly Subsegment[][]): Buffer {
   const references = groups.flatMap((group) => {
     const bytes = group.reduce((sum, part) => sum + part.bytes, 0);
     const [video] = group;
     if (video === undefined || bytes > maxReferenceBytes)
       throw new NotRemuxableError('a fragment is too large');
-    return [uint32(bytes), uint32(video.durationUnits), uint32(video.accessPoint)];
+    return [uint32(bytes), uint32(video.duration), uint32(video.accessPoint)];
   });
   return fullBox('sidx', 1, 0, [
-    ...[uint32(1), uint32(timescale), uint64(firstUnits), uint64(0)],
+    ...[uint32(1), uint32(index?.timescale ?? 0), uint64(index?.firstTime ?? 0), uint64(0)],
     ...[uint32(groups.length), ...references],
   ]);
 }
 
 /** The `trex` box of a track, under its new id. */
-function trackDefaults(moov: Buffer, from: number, id: number): Buffer {
-  const trex = childBoxes(moov)
-    .filter(({ type }) => type === 'mvex')
-    .flatMap(({ bytes }) => childBoxes(bytes))
-    .find(({ type, bytes }) => type === 'trex' && bytes.readUInt32BE(12) === from);
+function defaultsBox({ defaults }: MovieHeader, from: number, id: number): Buffer {
+  const trex = defaults.find(({ bytes }) => bytes.readUInt32BE(12) === from);
   if (trex === undefined) throw new NotRemuxableError('a track has no defaults');
   const bytes = Buffer.from(trex.bytes);
   bytes.writeUInt32BE(id, 12);

@@ -1,3 +1,6 @@
+import type { MovieHeader } from '../movie-header.js';
+import type { SegmentIndex } from '../segment-index.js';
+
 /** Files that we don't remux ourselves; ffmpeg may still read them. */
 export class NotRemuxableError extends Error {
   override name = 'NotRemuxableError';
@@ -5,9 +8,9 @@ export class NotRemuxableError extends Error {
 
 /** The parts of an MP4 or QuickTime file that say where its media are. */
 export interface SourceFile {
-  readonly moov: Buffer;
-  /** The `sidx` box of a fragmented file, and where it ends. */
-  readonly index: { readonly bytes: Buffer; readonly end: number } | null;
+  readonly movie: MovieHeader;
+  /** Of a fragmented file, and where its box ends. */
+  readonly index: (SegmentIndex & { readonly end: number }) | undefined;
   readonly totalBytes: number;
 }
 

@@ -1,7 +1,8 @@
-import { childBoxes, isDamage } from '../box.js';
+import { isDamage } from '../box.js';
 import { layOutFragments } from './fragments.js';
 import { type Layout, maxHeaderBytes, NotRemuxableError, type SourceFile } from './layout.js';
-import { type ChosenTrack, sourceTracks, type SourceTrack, type Tags } from './movie-boxes.js';
+import type { Tags } from './movie-boxes.js';
+import { type ChosenTrack, sourceTracks } from './source-tracks.js';
 import { layOutSamples } from './samples.js';
 import { layOutWindow, type WindowLayout, type WindowTimes } from './window.js';
 import { readStructure } from '../head.js';
@@ -20,10 +21,12 @@ export interface PartlyRead {
 export function remuxLayout(files: readonly PartlyRead[], tags: Tags): Layout | null {
   return ifRemuxable(() => {
     const sources = files.map(readSource);
-    const tracks = sources.flatMap(({ moov }, source) =>
-      chosenTracks(sourceTracks(moov), source, files.length),
-    );
-    return sources.every(({ moov }) => isFragmented(moov))
+    const { video, audioTracks } = tracksOf(sources, 'player');
+    const [audio] = audioTracks;
+    if (video === undefined || (files.length > 1 && audio === undefined))
+      throw new NotRemuxableError('a track is missing');
+    const tracks = audio === undefined ? [video] : [video, audio];
+    return sources.every(({ movie }) => movie.isFragmented)
       ? layOutFragments(sources, tracks, tags)
       : layOutSamples(sources, tracks, tags);
   });
@@ -47,14 +50,9 @@ export function windowLayout(
 ): WindowLayout | null {
   return ifRemuxable(() => {
     const sources = files.map(readSource);
-    if (sources.some(({ moov }) => isFragmented(moov))) throw new NotRemuxableError('it has fragments');
-    const all = sources.flatMap(({ moov }, source) =>
-      sourceTracks(moov, times.for).map((track) => ({ ...track, source })),
-    );
-    const isOne = files.length === 1;
-    const [video] = all.filter(({ handler, source }) => handler === 'vide' && source === 0);
-    const audio = all.filter(({ handler, source }) => handler === 'soun' && (isOne || source === 1));
-    const tracks = [wanted.video ? video : null, wanted.audio === null ? null : audio[wanted.audio]];
+    if (sources.some(({ movie }) => movie.isFragmented)) throw new NotRemuxableError('it has fragments');
+    const { all, video, audioTracks } = tracksOf(sources, times.for);
+    const tracks = [wanted.video ? video : null, wanted.audio === null ? null : audioTracks[wanted.audio]];
     if (tracks.includes(undefined)) throw new NotRemuxableError('a track is missing');
     const chosen = tracks.filter((track) => track != null);
     return layOutWindow(sources, { tracks: chosen, all }, times, tags);
@@ -77,22 +75,21 @@ function readSource({ pieces, totalBytes }: PartlyRead): SourceFile {
   // Other formats have no box name here.
   if (!/^(?:ftyp|moov|styp|wide|free|skip|mdat)$/u.test(file.read(0, 12).toString('latin1', 4, 8)))
     throw new NotRemuxableError('it is no MP4');
-  const { movie, index, indexEnd, isWhole } = readStructure(file, totalBytes);
+  const { movie, index, isWhole } = readStructure(file, totalBytes);
   if (movie === undefined || !isWhole) throw new NotRemuxableError('its index is missing');
-  return { moov: movie, index: index === undefined ? null : { bytes: index, end: indexEnd }, totalBytes };
+  return { movie, index, totalBytes };
 }
 
 /** Of two files, the first has the video and the second the audio. */
-function chosenTracks(tracks: readonly SourceTrack[], source: number, files: number): ChosenTrack[] {
-  const wanted = files === 1 ? ['vide', 'soun'] : [source === 0 ? 'vide' : 'soun'];
-  const chosen = tracks.filter(({ handler }) => wanted.includes(handler));
-  const hasAll = files === 1 ? chosen.some(({ handler }) => handler === 'vide') : chosen.length === 1;
-  if (!hasAll) throw new NotRemuxableError('a track is missing');
-  return chosen
-    .sort((a, b) => Number(a.handler === 'soun') - Number(b.handler === 'soun'))
-    .map((track) => ({ ...track, source }));
-}
-
-function isFragmented(moov: Buffer): boolean {
-  return childBoxes(moov).some(({ type }) => type === 'mvex');
+function tracksOf(sources: readonly SourceFile[], reader: WindowTimes['for']) {
+  const all: ChosenTrack[] = sources.flatMap(({ movie }, source) =>
+    sourceTracks(movie, reader).map((track) => ({ ...track, source })),
+  );
+  const video = all.find(({ handler, source }) => handler === 'vide' && source === 0);
+  const last = sources.length - 1;
+  return {
+    all,
+    video,
+    audioTracks: all.filter(({ handler, source }) => handler === 'soun' && source === last),
+  };
 }

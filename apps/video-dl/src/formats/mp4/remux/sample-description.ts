@@ -1,11 +1,5 @@
 import { type Box, makeBox } from '../box.js';
-import {
-  audioFieldBytes,
-  decoderConfigAt,
-  elementaryStreamOf,
-  lenientChildren,
-  videoCodec,
-} from '../sample-entry.js';
+import { codecOf, elementaryStreamOf, lenientChildren } from '../sample-entry.js';
 import { NotRemuxableError } from './layout.js';
 
 export interface SampleDescription {
@@ -17,11 +11,11 @@ export interface SampleDescription {
 }
 
 /** Sample entries that MP4 players know, and the box without which they can't decode them. */
-const videoEntries: Partial<Record<string, { readonly codec: string; readonly config: string }>> = {
-  avc1: { codec: 'h264', config: 'avcC' },
-  hvc1: { codec: 'hevc', config: 'hvcC' },
-  av01: { codec: 'av1', config: 'av1C' },
-  vp09: { codec: 'vp9', config: 'vpcC' },
+const configBoxes: Partial<Record<string, string>> = {
+  avc1: 'avcC',
+  hvc1: 'hvcC',
+  av01: 'av1C',
+  vp09: 'vpcC',
 };
 const videoBoxes = [
   ...['avcC', 'hvcC', 'av1C', 'vpcC', 'pasp', 'colr', 'btrt', 'clap'],
@@ -29,7 +23,6 @@ const videoBoxes = [
 ];
 const videoEntryBytes = 86;
 const audioEntryBytes = 36;
-const aacObjectTypes = [0x40, 0x66, 0x67, 0x68];
 
 /**
  * Rewrites a sample description of MP4 or QuickTime as one of MP4 (ISO 14496-12, 8.5.2, 12.1.3, 12.2.3).
@@ -55,11 +48,10 @@ interface Entry {
 }
 
 function videoEntry({ type, bytes }: Box): Entry {
-  const known = videoEntries[type];
-  if (known === undefined) throw new NotRemuxableError(`its video is ${type}`);
+  const [codec, config] = [codecOf({ type, bytes }), configBoxes[type]];
+  if (codec === undefined || config === undefined) throw new NotRemuxableError(`its video is ${type}`);
   const boxes = lenientChildren(bytes, videoEntryBytes).filter((box) => videoBoxes.includes(box.type));
-  const codec = videoCodec({ type, bytes, headerSize: 8 }) ?? known.codec;
-  if (!boxes.some((box) => box.type === known.config)) throw new NotRemuxableError('its video has no header');
+  if (!boxes.some((box) => box.type === config)) throw new NotRemuxableError('its video has no header');
   const fields = Buffer.from(bytes.subarray(8, videoEntryBytes));
   // QuickTime has a version, a vendor and qualities here, which MP4 reserves.
   fields.fill(0, 8, 24);
@@ -74,16 +66,12 @@ function withMp4Colours({ type, bytes }: Box): Buffer {
 }
 
 function audioEntry({ type, bytes }: Box): Entry {
-  const version = bytes.readUInt16BE(16);
-  if (type !== 'mp4a' || audioFieldBytes[version] === undefined)
-    throw new NotRemuxableError(`its audio is ${type}`);
-  const esds = elementaryStreamOf({ type, bytes, headerSize: 8 });
-  const configAt = esds && decoderConfigAt(esds);
-  if (esds === undefined || configAt === undefined || !aacObjectTypes.includes(esds.readUInt8(configAt)))
+  const esds = type === 'mp4a' ? elementaryStreamOf({ type, bytes }) : undefined;
+  if (esds === undefined || codecOf({ type, bytes }) !== 'aac')
     throw new NotRemuxableError("its audio isn't AAC");
   const fields = Buffer.from(bytes.subarray(8, audioEntryBytes));
   fields.fill(0, 8, 16);
-  if (version === 2) {
+  if (bytes.readUInt16BE(16) === 2) {
     // These fields have fixed values then; the true ones follow.
     fields.writeUInt16BE(Math.min(bytes.readUInt32BE(48), 0xffff), 16);
     const rate = bytes.readDoubleBE(40);

@@ -1,5 +1,5 @@
-import { childBoxes, findBox, type Box } from '../box.js';
-import { NotRemuxableError } from './layout.js';
+import { type Box, childBoxes, findBox, Mp4FormatError, requiredBox } from '../box.js';
+import { isSelfContained } from '../movie-header.js';
 
 /** A part of a file. */
 export interface Span {
@@ -8,143 +8,111 @@ export interface Span {
 }
 
 /**
- * Where the samples of a movie are in its file, chunk by chunk (ISO 14496-12, 8.7). Fragments have their own.
- * @throws NotRemuxableError when the tables contradict each other, or media are in another file; RangeError for a damaged box
+ * Where the samples of a movie are in its file, chunk by chunk. Fragments have their own.
+ * @throws Mp4FormatError when the tables contradict each other, or media are in another file; RangeError for a damaged box
  */
-export function* chunksOf(moov: Buffer): Generator<Span> {
+export function* sampleSpans(moov: Buffer): Generator<Span> {
   for (const trak of childBoxes(moov)) {
     if (trak.type !== 'trak') continue;
-    const dataReference = findBox(trak, 'mdia', 'minf', 'dinf', 'dref')?.bytes;
-    // The flag says that the media are in the same file.
-    if (dataReference !== undefined && (dataReference.readUInt32BE(24) & 1) === 0)
-      throw new NotRemuxableError('its media are in another file');
+    if (!isSelfContained({ trak })) throw new Mp4FormatError('its media are in another file');
     const stbl = findBox(trak, 'mdia', 'minf', 'stbl');
-    if (stbl !== undefined) yield* chunksOfTrack(stbl);
+    if (stbl === undefined) continue;
+    const sizes = sampleSizes(stbl);
+    for (const { offset, first, end } of chunksOf(stbl))
+      yield { start: offset, end: offset + sizes.sum(first, end) };
   }
 }
 
-function* chunksOfTrack(stbl: Box): Generator<Span> {
-  const find = tablesIn(stbl);
-  const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
-  if (sizes.count === 0) return;
-  const offsets = chunkOffsets(find('stco'), find('co64'));
-  const samplesPerChunk = new ChunkCursor(required(find('stsc'), 'chunks'));
-  let sample = 0;
-  for (let chunk = 0; chunk < offsets.count; chunk += 1) {
-    const next = Math.min(sizes.count, sample + samplesPerChunk.at(chunk + 1).count);
-    const start = offsets.at(chunk);
-    yield { start, end: start + sizes.sum(sample, next) };
-    sample = next;
+/** Samples of a track that follow each other in its file. */
+export interface Chunk {
+  readonly offset: number;
+  /** Number of its first sample, counted from 0, and of the first one after it. */
+  readonly first: number;
+  readonly end: number;
+  /** Number of the sample description, counted from 1. */
+  readonly description: number;
+}
+
+/** The chunks of a track (ISO 14496-12, 8.7.4, 8.7.5). @throws Mp4FormatError, RangeError for a damaged box */
+export function* chunksOf(stbl: Box): Generator<Chunk> {
+  const { count: samples } = sampleSizes(stbl);
+  if (samples === 0) return;
+  const { type, bytes: offsets } = findBox(stbl, 'stco') ?? requiredBox(stbl, 'co64');
+  const count = offsets.readUInt32BE(12);
+  assertHolds(offsets, 16, count, type === 'stco' ? 4 : 8);
+  // Runs of chunks with the same number of samples.
+  const runs = requiredBox(stbl, 'stsc').bytes;
+  const runCount = runs.readUInt32BE(12);
+  assertHolds(runs, 16, runCount, 12);
+  const firstOf = (run: number) => (run < runCount ? runs.readUInt32BE(16 + 12 * run) : Infinity);
+  if (firstOf(0) !== 1) throw new Mp4FormatError("its chunks don't start with the first");
+  let [run, first] = [0, 0];
+  for (let chunk = 0; chunk < count; chunk += 1) {
+    while (firstOf(run + 1) <= chunk + 1) run += 1;
+    const end = Math.min(samples, first + runs.readUInt32BE(20 + 12 * run));
+    const offset =
+      type === 'stco'
+        ? offsets.readUInt32BE(16 + 4 * chunk)
+        : Number(offsets.readBigUInt64BE(16 + 8 * chunk));
+    yield { offset, first, end, description: runs.readUInt32BE(24 + 12 * run) };
+    first = end;
   }
-  if (sample < sizes.count) throw new NotRemuxableError('its tables differ in length');
+  if (first < samples) throw new Mp4FormatError('its tables differ in length');
 }
 
-/** Finds a table by its type. */
-export function tablesIn(stbl: Box): (type: string) => Buffer | undefined {
-  const tables = childBoxes(stbl.bytes);
-  return (type) => tables.find((table) => table.type === type)?.bytes;
-}
-
-export function required(table: Buffer | undefined, what: string): Buffer {
-  if (table === undefined) throw new NotRemuxableError(`it has no table of ${what}`);
-  return table;
-}
-
-export interface Column {
+interface SampleSizes {
   readonly count: number;
   at(index: number): number;
-}
-
-interface SampleSizes extends Column {
   /** Total bytes of the samples from `from` to `to`, exclusive. */
   sum(from: number, to: number): number;
 }
 
-export function sampleSizes(stsz: Buffer): SampleSizes {
-  const [same, count] = [stsz.readUInt32BE(12), stsz.readUInt32BE(16)];
+/** @throws Mp4FormatError, RangeError for a damaged box */
+export function sampleSizes(stbl: Box): SampleSizes {
+  const { bytes } = requiredBox(stbl, 'stsz');
+  const [same, count] = [bytes.readUInt32BE(12), bytes.readUInt32BE(16)];
   if (same !== 0) return { count, at: () => same, sum: (from, to) => (to - from) * same };
-  assertHolds(stsz, 20, count, 4);
-  const at = (index: number) => stsz.readUInt32BE(20 + 4 * index);
+  assertHolds(bytes, 20, count, 4);
+  const at = (index: number) => bytes.readUInt32BE(20 + 4 * index);
   const sum = (from: number, to: number) => {
-    let bytes = 0;
-    for (let index = from; index < to; index += 1) bytes += at(index);
-    return bytes;
+    let total = 0;
+    for (let index = from; index < to; index += 1) total += at(index);
+    return total;
   };
   return { count, at, sum };
 }
 
-export function chunkOffsets(stco: Buffer | undefined, co64: Buffer | undefined): Column {
-  const table = required(stco ?? co64, 'chunk offsets');
-  const count = table.readUInt32BE(12);
-  if (stco !== undefined) {
-    assertHolds(stco, 16, count, 4);
-    return { count, at: (index) => stco.readUInt32BE(16 + 4 * index) };
+const maxSamples = 4_000_000;
+
+/**
+ * When each sample is decoded, in the track's units, and when the last one ends (8.6.1.2).
+ * @throws Mp4FormatError if they are too many, or the table lists another number; RangeError for a damaged box
+ */
+export function decodeTimes(stbl: Box): Float64Array {
+  const { count } = sampleSizes(stbl);
+  if (count > maxSamples || count === 0) throw new Mp4FormatError('it has too many samples, or none');
+  const durations = requiredBox(stbl, 'stts').bytes;
+  const times = new Float64Array(count + 1);
+  let [index, stated] = [0, 0];
+  for (const { samples, valueAt } of runsIn(durations)) {
+    stated += samples;
+    const end = Math.min(count, stated);
+    const duration = durations.readUInt32BE(valueAt);
+    for (; index < end; index += 1) times[index + 1] = (times[index] ?? 0) + duration;
   }
-  assertHolds(table, 16, count, 8);
-  return { count, at: (index) => Number(table.readBigUInt64BE(16 + 8 * index)) };
+  if (stated !== count) throw new Mp4FormatError('its tables differ in length');
+  return times;
+}
+
+/** Runs of samples with the same value in `stts` or `ctts`. */
+export function* runsIn(table: Buffer): Generator<{ samples: number; valueAt: number }> {
+  const entries = table.readUInt32BE(12);
+  assertHolds(table, 16, entries, 8);
+  for (let at = 16; at < 16 + 8 * entries; at += 8)
+    yield { samples: table.readUInt32BE(at), valueAt: at + 4 };
 }
 
 export function assertHolds(table: Buffer, start: number, count: number, entryBytes: number): void {
   if (start + count * entryBytes > table.length)
-    throw new NotRemuxableError('a table has fewer entries than stated');
-}
-
-/** Steps through `stts`: runs of samples with the same duration. */
-export class SampleClock {
-  time = 0;
-  readonly #table: Buffer;
-  readonly #entries: number;
-  #next = 0;
-  #left = 0;
-  #duration = 0;
-
-  constructor(stts: Buffer) {
-    this.#table = stts;
-    this.#entries = stts.readUInt32BE(12);
-    assertHolds(stts, 16, this.#entries, 8);
-  }
-
-  get isAtEnd(): boolean {
-    while (this.#left === 0 && this.#next < this.#entries) this.#load();
-    return this.#left === 0;
-  }
-
-  advance(): void {
-    if (this.isAtEnd) throw new NotRemuxableError('it has more samples than durations');
-    this.#left -= 1;
-    this.time += this.#duration;
-  }
-
-  #load(): void {
-    const at = 16 + 8 * this.#next;
-    this.#left = this.#table.readUInt32BE(at);
-    this.#duration = this.#table.readUInt32BE(at + 4);
-    this.#next += 1;
-  }
-}
-
-/** Steps through `stsc`: runs of chunks with the same number of samples. */
-export class ChunkCursor {
-  readonly #table: Buffer;
-  readonly #entries: number;
-  #entry = 0;
-
-  constructor(stsc: Buffer) {
-    this.#table = stsc;
-    this.#entries = stsc.readUInt32BE(12);
-    assertHolds(stsc, 16, this.#entries, 12);
-    if (this.#entries === 0 || this.#firstChunk(0) !== 1)
-      throw new NotRemuxableError("its chunks don't start with the first");
-  }
-
-  /** @param chunk counted from 1; must not decrease */
-  at(chunk: number): { count: number; description: number } {
-    while (this.#entry + 1 < this.#entries && this.#firstChunk(this.#entry + 1) <= chunk) this.#entry += 1;
-    const at = 16 + 12 * this.#entry;
-    return { count: this.#table.readUInt32BE(at + 4), description: this.#table.readUInt32BE(at + 8) };
-  }
-
-  #firstChunk(entry: number): number {
-    return this.#table.readUInt32BE(16 + 12 * entry);
-  }
+    throw new Mp4FormatError('a table has fewer entries than stated');
 }

@@ -1,7 +1,7 @@
+import { findBox } from '../box.js';
 import { NotRemuxableError } from './layout.js';
-import type { SourceTrack } from './movie-boxes.js';
-import { maxSamples } from './samples.js';
-import { assertHolds, required, SampleClock, sampleSizes, tablesIn } from './sample-tables.js';
+import { assertHolds, decodeTimes, runsIn } from './sample-tables.js';
+import type { SourceTrack } from './source-tracks.js';
 
 /** When the samples of a track are decoded and shown, in its own units. */
 export class SampleTimes {
@@ -18,21 +18,11 @@ export class SampleTimes {
 
   constructor(track: SourceTrack) {
     this.track = track;
-    const find = tablesIn(track.stbl);
-    const { count } = sampleSizes(required(find('stsz'), 'sample sizes'));
-    if (count > maxSamples || count === 0) throw new NotRemuxableError('it has too many samples, or none');
-    const clock = new SampleClock(required(find('stts'), 'sample durations'));
-    this.decoded = new Float64Array(count + 1);
-    for (let index = 0; index < count; index += 1) {
-      clock.advance();
-      this.decoded[index + 1] = clock.time;
-    }
+    this.decoded = decodeTimes(track.stbl);
+    const count = this.decoded.length - 1;
     this.shown = this.decoded.slice(0, count);
-    const offsets = find('ctts');
-    if (offsets !== undefined)
-      for (const { index, at } of runsOf(offsets, count, { start: 16, valueBytes: 4 }))
-        this.shown[index] = (this.shown[index] ?? 0) + offsets.readInt32BE(at);
-    this.sync = syncSamples(find('stss'), count);
+    addOffsets(this.shown, findBox(track.stbl, 'ctts')?.bytes);
+    this.sync = syncSamples(findBox(track.stbl, 'stss')?.bytes, count);
     const { delaySeconds, mediaTime, seconds } = shownPart(track);
     this.#zero = mediaTime - delaySeconds * track.timescale;
     let [first, last] = [Infinity, 0];
@@ -62,19 +52,12 @@ export class SampleTimes {
   }
 }
 
-/** The samples of a table of runs, each with the position of its value. */
-export function* runsOf(
-  table: Buffer,
-  samples: number,
-  { start, valueBytes }: { start: number; valueBytes: number },
-): Generator<{ index: number; at: number }> {
-  const entries = table.readUInt32BE(start - 4);
-  assertHolds(table, start, entries, 4 + valueBytes);
+/** Adds how much later than they are decoded samples are shown. */
+function addOffsets(times: Float64Array, ctts: Buffer | undefined): void {
   let index = 0;
-  for (let entry = 0; entry < entries; entry += 1) {
-    const at = start + entry * (4 + valueBytes);
-    const end = Math.min(samples, index + table.readUInt32BE(at));
-    for (; index < end; index += 1) yield { index, at: at + 4 };
+  for (const { samples, valueAt } of ctts === undefined ? [] : runsIn(ctts)) {
+    const end = Math.min(times.length, index + samples);
+    for (; index < end; index += 1) times[index] = (times[index] ?? 0) + (ctts?.readInt32BE(valueAt) ?? 0);
   }
 }
 

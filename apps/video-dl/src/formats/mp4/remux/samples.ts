@@ -1,35 +1,22 @@
-import { childBoxes } from '../box.js';
+import { childBoxes, fullBox, uint32, uint64 } from '../box.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
-import {
-  type ChosenTrack,
-  fileType,
-  fullBox,
-  laidOut,
-  movieBox,
-  tagsBox,
-  uint32,
-  uint64,
-  type Tags,
-} from './movie-boxes.js';
-import { ChunkCursor, chunkOffsets, required, SampleClock, sampleSizes, tablesIn } from './sample-tables.js';
+import { fileType, layoutOf, movieBox, type OutputTrack, type Tags, tagsBox } from './movie-boxes.js';
+import type { ChosenTrack } from './source-tracks.js';
+import { chunksOf, decodeTimes, sampleSizes } from './sample-tables.js';
 
 /** How much of each track follows the other in a file made of two. */
 const interleaveSeconds = 1;
 /** Tables about single samples, which don't change when samples move. */
 const copiedTables = ['stts', 'ctts', 'cslg', 'stss', 'sdtp', 'stsz', 'sgpd', 'sbgp'];
 
+/** A track of the output whose samples are in chunks. */
+export interface SampledTrack extends OutputTrack, ChosenTrack {
+  readonly runs: readonly SampleRun[];
+}
+
 interface PlacedRun extends SampleRun {
   readonly track: number;
   readonly source: number;
-}
-
-/** What the output has of a track. */
-export interface TrackSamples {
-  readonly runs: readonly SampleRun[];
-  /** Sum of all sample durations. */
-  readonly seconds: number;
-  /** Tables about single samples. */
-  readonly tables: readonly Buffer[];
 }
 
 /**
@@ -41,26 +28,18 @@ export function layOutSamples(
   tracks: readonly ChosenTrack[],
   tags: Tags,
 ): Layout {
-  const samples = tracks.map((track) => ({
-    ...readSampleRuns(track, files),
-    tables: childBoxes(track.stbl.bytes).flatMap(({ type, bytes }) =>
-      copiedTables.includes(type) ? [bytes] : [],
-    ),
-  }));
-  return layOutTracks(tracks, samples, { files: files.length, tags });
+  const sampled = tracks.map((track) => {
+    const tables = childBoxes(track.stbl.bytes).filter(({ type }) => copiedTables.includes(type));
+    return { ...track, ...readSampleRuns(track, files), tables: tables.map(({ bytes }) => bytes) };
+  });
+  return layOutTracks(sampled, tags);
 }
 
-/** @param samples of each track @throws NotRemuxableError */
-export function layOutTracks(
-  tracks: readonly ChosenTrack[],
-  samples: readonly TrackSamples[],
-  { files, tags }: { files: number; tags: Tags },
-): Layout {
-  const isOneFile = files === 1;
-  const runs = samples
-    .flatMap((table, track) =>
-      table.runs.map((run) => ({ ...run, track, source: tracks[track]?.source ?? 0 })),
-    )
+/** @throws NotRemuxableError */
+export function layOutTracks(tracks: readonly SampledTrack[], tags: Tags): Layout {
+  const isOneFile = new Set(tracks.map(({ source }) => source)).size === 1;
+  const runs = tracks
+    .flatMap((track, index) => track.runs.map((run) => ({ ...run, track: index, source: track.source })))
     .sort(isOneFile ? inFileOrder : inTimeOrder);
   if (isOneFile) assertNoOverlap(runs);
   const mediaBytes = runs.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -72,26 +51,15 @@ export function layOutTracks(
     : Buffer.concat([uint32(mediaBytes + 8), Buffer.from('mdat')]);
   const movieAt = (base: number) => {
     const offsets = placed(runs, tracks.length, base);
-    return movieBox(
-      tracks,
-      samples.map(({ seconds, tables, runs: own }, index) => ({
-        mediaSeconds: seconds,
-        tables: [...tables, chunkTable(own), offsetTable(offsets[index] ?? [], isLarge)],
-      })),
-      tagsBox(tags),
-    );
+    const withChunks = tracks.map((track, index) => {
+      const chunks = [chunkTable(track.runs), offsetTable(offsets[index] ?? [], isLarge)];
+      return { ...track, tables: [...track.tables, ...chunks] };
+    });
+    return movieBox(withChunks, tagsBox(tags));
   };
   // The size of the index doesn't depend on the offsets in it.
   const base = ftyp.length + movieAt(0).length + mdatHeader.length;
-  const pieces = joined(runs);
-  return {
-    header: Buffer.concat([ftyp, movieAt(base), mdatHeader]),
-    sources: Uint8Array.from(pieces, ({ source }) => source),
-    offsets: Float64Array.from(pieces, ({ offset }) => offset),
-    lengths: Float64Array.from(pieces, ({ bytes }) => bytes),
-    tracks: tracks.map((track, index) => laidOut(track, samples[index]?.seconds ?? 0)),
-    fragmentTracks: null,
-  };
+  return layoutOf(tracks, [ftyp, movieAt(base), mdatHeader], joined(runs));
 }
 
 const maxUint32 = 0xffff_ffff;
@@ -171,7 +139,6 @@ export interface SampleRun {
 
 /** Players keep the beginning of every chunk in memory, and their number is under the site's control. */
 const maxRuns = 200_000;
-export const maxSamples = 4_000_000;
 
 /**
  * Reads where the samples of a track are (ISO 14496-12, 8.6.1.2, 8.7.2 to 8.7.5).
@@ -180,53 +147,41 @@ export const maxSamples = 4_000_000;
  * @throws NotRemuxableError when the tables contradict each other or the size of the file; RangeError for a damaged box
  */
 export function readSampleRuns(
-  { stbl, timescale, descriptions, source }: ChosenTrack,
+  { stbl, timescale, description: { entries }, source }: ChosenTrack,
   files: readonly SourceFile[],
   wants: (sample: number) => boolean = () => true,
-): Omit<TrackSamples, 'tables'> {
+): Pick<SampledTrack, 'runs' | 'mediaSeconds'> {
   const totalBytes = files[source]?.totalBytes ?? 0;
   // Runs of two files are interleaved.
   const maxRunSeconds = files.length === 1 ? Infinity : interleaveSeconds;
-  const find = tablesIn(stbl);
-  const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
-  if (sizes.count > maxSamples) throw new NotRemuxableError('it has too many samples');
-  const clock = new SampleClock(required(find('stts'), 'sample durations'));
-  const offsets = chunkOffsets(find('stco'), find('co64'));
-  const samplesPerChunk = new ChunkCursor(required(find('stsc'), 'chunks'));
+  const sizes = sampleSizes(stbl);
+  const times = decodeTimes(stbl);
+  const secondsAt = (sample: number) => (times[sample] ?? 0) / timescale;
   const runs: SampleRun[] = [];
-  let sample = 0;
-  let end = 0;
-  for (let chunk = 0; chunk < offsets.count; chunk += 1) {
-    const { count, description } = samplesPerChunk.at(chunk + 1);
-    if (count === 0) continue;
-    let offset = offsets.at(chunk);
-    if (offset < end) throw new NotRemuxableError("its samples aren't stored in the order of their times");
-    if (description < 1 || description > descriptions)
-      throw new NotRemuxableError('a sample has no description');
-    if (sample + count > sizes.count) throw new NotRemuxableError('it has fewer samples than chunks state');
+  let chunkEnd = 0;
+  for (const { offset: start, first, end, description } of chunksOf(stbl)) {
+    if (first === end) continue;
+    let offset = start;
+    if (offset < chunkEnd)
+      throw new NotRemuxableError("its samples aren't stored in the order of their times");
+    if (description < 1 || description > entries) throw new NotRemuxableError('a sample has no description');
     let run: SampleRun | undefined;
-    for (let index = 0; index < count; index += 1, sample += 1) {
+    for (let sample = first; sample < end; sample += 1) {
       const bytes = sizes.at(sample);
-      const startSeconds = clock.time / timescale;
-      clock.advance();
-      if (!wants(sample)) {
-        offset += bytes;
-        run = undefined;
-        continue;
-      }
-      if (run === undefined || startSeconds - run.startSeconds >= maxRunSeconds) {
-        run = { offset, bytes: 0, samples: 0, description, startSeconds };
+      const startSeconds = secondsAt(sample);
+      if (!wants(sample)) run = undefined;
+      else if (run === undefined || startSeconds - run.startSeconds >= maxRunSeconds) {
+        run = { offset, bytes, samples: 1, description, startSeconds };
         runs.push(run);
         if (runs.length > maxRuns) throw new NotRemuxableError('it has too many chunks');
+      } else {
+        run.bytes += bytes;
+        run.samples += 1;
       }
-      run.bytes += bytes;
-      run.samples += 1;
       offset += bytes;
     }
-    end = offset;
-    if (end > totalBytes) throw new NotRemuxableError('its samples extend past its end');
+    chunkEnd = offset;
+    if (chunkEnd > totalBytes) throw new NotRemuxableError('its samples extend past its end');
   }
-  if (sample !== sizes.count || !clock.isAtEnd) throw new NotRemuxableError('its tables differ in length');
-  if (sample === 0) throw new NotRemuxableError('a track has no samples');
-  return { runs, seconds: clock.time / timescale };
+  return { runs, mediaSeconds: secondsAt(sizes.count) };
 }

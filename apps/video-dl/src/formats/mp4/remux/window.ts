@@ -1,9 +1,11 @@
-import type { Box } from '../box.js';
+import { findBox, fullBox, uint32 } from '../box.js';
+import type { Edit } from '../movie-header.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
-import { type ChosenTrack, type Edit, fullBox, type SourceTrack, type Tags, uint32 } from './movie-boxes.js';
-import { layOutTracks, readSampleRuns, type TrackSamples } from './samples.js';
-import { required, sampleSizes, tablesIn } from './sample-tables.js';
-import { runsOf, SampleTimes } from './sample-times.js';
+import type { Tags } from './movie-boxes.js';
+import { layOutTracks, readSampleRuns, type SampledTrack } from './samples.js';
+import { sampleSizes } from './sample-tables.js';
+import { SampleTimes } from './sample-times.js';
+import type { ChosenTrack } from './source-tracks.js';
 
 /** The part of a movie that a clip shows. */
 export interface WindowTimes {
@@ -43,19 +45,18 @@ const longPacketSeconds = 0.03;
  */
 export function layOutWindow(
   files: readonly SourceFile[],
-  { tracks, all }: { tracks: readonly ChosenTrack[]; all: readonly SourceTrack[] },
+  { tracks, all }: { tracks: readonly ChosenTrack[]; all: readonly ChosenTrack[] },
   window: WindowTimes,
   tags: Tags,
 ): WindowLayout {
-  const timelines = new Map(all.map((track) => [track.trak.bytes, new SampleTimes(track)]));
-  const zero = secondZero([...timelines.values()]);
-  const timelineOf = (track: SourceTrack) => timelines.get(track.trak.bytes) ?? new SampleTimes(track);
+  const timelines = all.map((track) => new SampleTimes(track));
+  const zero = secondZero(timelines);
   let startSeconds = zero + window.startSeconds;
   const endSeconds = window.endSeconds === null ? Infinity : zero + window.endSeconds;
-  const sliced: SlicedTrack[] = [];
+  const sliced: SampledTrack[] = [];
   // Video is first, and its key frame is where a decoder's window begins.
   for (const track of tracks) {
-    const timeline = timelineOf(track);
+    const timeline = timelines[all.indexOf(track)] ?? new SampleTimes(track);
     const times = { startSeconds, endSeconds, for: window.for };
     const cut = track.handler === 'vide' ? cutVideo(timeline, times) : cutAudio(timeline, times);
     if (track.handler === 'vide' && window.for === 'decoder') startSeconds = timeline.secondsAt(cut.start);
@@ -63,12 +64,7 @@ export function layOutWindow(
     if (cut.samples.length > 0) sliced.push(slicedTrack(track, cut, files));
   }
   if (sliced.length === 0) throw new NotRemuxableError('the clip has no samples');
-  const layout = layOutTracks(
-    sliced.map(({ track }) => track),
-    sliced.map(({ samples }) => samples),
-    { files: files.length, tags },
-  );
-  return { layout, startSeconds: startSeconds - zero };
+  return { layout: layOutTracks(sliced, tags), startSeconds: startSeconds - zero };
 }
 
 /** When the first frame is shown, in the movie's time; or else the first audio is heard. */
@@ -162,17 +158,12 @@ function cutOf(timeline: SampleTimes, samples: readonly number[], start: number,
   return cut;
 }
 
-interface SlicedTrack {
-  readonly track: ChosenTrack;
-  readonly samples: TrackSamples;
-}
-
 /** The track with the tables and edits of the kept samples. */
 function slicedTrack(
   source: ChosenTrack,
   { timeline, samples, start, end }: Cut,
   files: readonly SourceFile[],
-): SlicedTrack {
+): SampledTrack {
   const { decoded } = timeline;
   const [first = 0] = samples;
   const last = samples.at(-1) ?? 0;
@@ -190,80 +181,42 @@ function slicedTrack(
   const earliest = samples.reduce((least, sample) => Math.min(least, shownAt(sample)), Infinity);
   const begin = earliest - start > 1 ? earliest : start;
   const scaled = (units: number) => Math.round((units / source.timescale) * movieTimescale);
-  const delay: Edit[] = begin > start ? [{ duration: scaled(begin - start), mediaTime: -1 }] : [];
+  const delay: Edit[] = begin > start ? [{ duration: scaled(begin - start), mediaTime: -1, speed: 1 }] : [];
   const edits = [
     ...delay,
-    { duration: scaled(end - begin), mediaTime: Math.round(begin - decodedAt(first) + shift) },
+    { duration: scaled(end - begin), mediaTime: Math.round(begin - decodedAt(first) + shift), speed: 1 },
   ];
   const kept = new Uint8Array(timeline.shown.length);
   for (const sample of samples) kept[sample] = 1;
   const { runs } = readSampleRuns(source, files, (sample) => kept[sample] === 1);
-  const hasOffsets = offsets.some((offset) => offset + shift !== 0);
+  const shiftedOffsets = offsets.map((offset) => offset + shift);
   const tables = [
     runTable('stts', durations),
-    ...(hasOffsets
-      ? [
-          runTable(
-            'ctts',
-            offsets.map((offset) => offset + shift),
-          ),
-        ]
-      : []),
-    ...copiedTables(source.stbl, samples, timeline),
+    ...(shiftedOffsets.some((offset) => offset !== 0) ? [runTable('ctts', shiftedOffsets)] : []),
+    ...sizesAndSyncSamples(timeline, samples),
   ];
-  const seconds = durations.reduce((sum, duration) => sum + duration, 0) / source.timescale;
-  return { track: { ...source, movieTimescale, edits }, samples: { runs, seconds, tables } };
+  const mediaSeconds = durations.reduce((sum, duration) => sum + duration, 0) / source.timescale;
+  return { ...source, movieTimescale, edits, runs, mediaSeconds, tables };
 }
 
 /** `stts` and `ctts`: runs of samples with the same value. */
 function runTable(type: string, values: readonly number[]): Buffer {
-  const runs = runsOfValues(values);
-  return fullBox(type, 0, 0, [uint32(runs.length), ...runs.flat().map(uint32)]);
-}
-
-function runsOfValues(values: readonly number[]): [count: number, value: number][] {
-  const runs: [number, number][] = [];
+  const runs: [count: number, value: number][] = [];
   for (const value of values) {
     const last = runs.at(-1);
     if (last?.[1] === value) last[0] += 1;
     else runs.push([1, value]);
   }
-  return runs;
+  return fullBox(type, 0, 0, [uint32(runs.length), ...runs.flat().map(uint32)]);
 }
 
-/** What the other tables say about the kept samples. */
-function copiedTables(stbl: Box, samples: readonly number[], { sync }: SampleTimes): Buffer[] {
-  const find = tablesIn(stbl);
-  const sizes = sampleSizes(required(find('stsz'), 'sample sizes'));
-  const syncNumbers = samples.flatMap((sample, index) => (sync[sample] === 1 ? [index + 1] : []));
-  const [dependencies, groups, descriptions] = [find('sdtp'), find('sbgp'), find('sgpd')];
+/** The sizes of the kept samples, and where to enter the stream. */
+function sizesAndSyncSamples({ track: { stbl }, sync }: SampleTimes, samples: readonly number[]): Buffer[] {
+  const sizes = sampleSizes(stbl);
+  const stsz = samples.map((sample) => uint32(sizes.at(sample)));
+  const stss = samples.flatMap((sample, index) => (sync[sample] === 1 ? [uint32(index + 1)] : []));
   return [
-    fullBox('stsz', 0, 0, [
-      uint32(0),
-      uint32(samples.length),
-      ...samples.map((sample) => uint32(sizes.at(sample))),
-    ]),
-    ...(find('stss') === undefined
-      ? []
-      : [fullBox('stss', 0, 0, [uint32(syncNumbers.length), ...syncNumbers.map(uint32)])]),
-    ...(dependencies === undefined
-      ? []
-      : [fullBox('sdtp', 0, 0, [Buffer.from(samples.map((sample) => dependencies.readUInt8(12 + sample)))])]),
-    ...(groups === undefined || descriptions === undefined
-      ? []
-      : [descriptions, slicedGroups(groups, samples, sync.length)]),
+    fullBox('stsz', 0, 0, [uint32(0), uint32(stsz.length), ...stsz]),
+    ...(findBox(stbl, 'stss') === undefined ? [] : [fullBox('stss', 0, 0, [uint32(stss.length), ...stss])]),
   ];
-}
-
-/** `sbgp` (ISO 14496-12, 8.9.2), whose version 1 has another parameter. */
-function slicedGroups(sbgp: Buffer, samples: readonly number[], count: number): Buffer {
-  const start = sbgp.readUInt8(8) === 1 ? 24 : 20;
-  const groups = new Uint32Array(count);
-  for (const { index, at } of runsOf(sbgp, count, { start, valueBytes: 4 }))
-    groups[index] = sbgp.readUInt32BE(at);
-  const runs = runsOfValues(samples.map((sample) => groups[sample] ?? 0));
-  return fullBox('sbgp', sbgp.readUInt8(8), 0, [
-    sbgp.subarray(12, start - 4),
-    ...[uint32(runs.length), ...runs.flat().map(uint32)],
-  ]);
 }
