@@ -13,6 +13,8 @@ export interface StructureCheck extends Pick<UnitWalker, 'push' | 'canSkip' | 's
 /** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */
 export const maxOverstatedBytes = 4096;
 
+const nothing: Buffer = Buffer.alloc(0);
+
 /** Follows the units of a file, each of which states its size. Keeps only the beginning of the next unit. */
 export abstract class UnitWalker {
   /** Bytes left of the current unit. */
@@ -21,7 +23,7 @@ export abstract class UnitWalker {
   protected position = 0;
   /** Nothing after this point is read. */
   protected isOver = false;
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Buffer = nothing;
 
   /** Whether no unit has begun without its end. */
   get isComplete(): boolean {
@@ -42,7 +44,7 @@ export abstract class UnitWalker {
       this.position += used;
       at += used;
     }
-    this.#rest = this.isOver ? Buffer.alloc(0) : Buffer.from(bytes.subarray(at));
+    this.#rest = this.isOver || at === bytes.length ? nothing : Buffer.from(bytes.subarray(at));
   }
 
   /** Whether this many bytes may be skipped because they aren't checked. */
@@ -64,7 +66,7 @@ export abstract class UnitWalker {
 
 /** A walker that writes the units that it keeps, and others instead of some. */
 export abstract class UnitFilter extends UnitWalker {
-  readonly #kept: { readonly bytes: Buffer; readonly start: number; end: number }[] = [];
+  #kept: { readonly bytes: Buffer; readonly start: number; end: number }[] = [];
   #writtenBytes = 0;
 
   /** Including what `push` is about to return. */
@@ -75,7 +77,11 @@ export abstract class UnitFilter extends UnitWalker {
   /** Takes the next bytes. @returns those to write, in order */
   override push(chunk: Buffer): Buffer[] {
     super.push(chunk);
-    return this.#kept.splice(0).map(({ bytes, start, end }) => bytes.subarray(start, end));
+    const kept = this.#kept;
+    this.#kept = [];
+    return kept.map(({ bytes, start, end }) =>
+      end - start === bytes.length ? bytes : bytes.subarray(start, end),
+    );
   }
 
   /** Writes these bytes. Consecutive ones are written together. */
