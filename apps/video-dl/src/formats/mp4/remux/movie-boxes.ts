@@ -1,5 +1,15 @@
 import type { Chapter } from '../../chapters.js';
-import { type Box, childBoxes, fullBox, int64, isLong, makeBox, requiredBox, uint32, uint64 } from '../box.js';
+import {
+  type Box,
+  childBoxes,
+  fullBox,
+  int64,
+  isLong,
+  makeBox,
+  requiredBox,
+  uint32,
+  uint64,
+} from '../box.js';
 import { chapterList } from '../movie-changes.js';
 import type { Layout } from './layout.js';
 import type { SourceTrack } from './source-tracks.js';
