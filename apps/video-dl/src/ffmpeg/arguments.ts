@@ -73,7 +73,8 @@ export function mp4Arguments(
       : []),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
-    ...[...threadOptions(tools), ...fragmentOptions, '-f', 'mp4', 'pipe:1'],
+    // Keeps the marks of 360° video.
+    ...['-strict', 'unofficial', ...threadOptions(tools), ...fragmentOptions, '-f', 'mp4', 'pipe:1'],
   ];
 }
 

@@ -216,8 +216,8 @@ describe('a video that shows all directions', () => {
     ['in its track', [], makeBox('uuid', [id, Buffer.from(xml)])],
   ])('keeps the mark %s', async (_what, path, box) => {
     const boxes = childBoxes(await readFile(await media('end-qt.mp4')), 0);
-    const file = boxes.map(({ type, bytes }) =>
-      type === 'moov' ? withBox(bytes, ['trak', ...path], box) : bytes,
+    const file = boxes.map((each) =>
+      each.type === 'moov' ? withBox(each.bytes, ['trak', ...path], box) : each.bytes,
     );
     const marked = join(folder, 'marked.mov');
     await writeFile(marked, Buffer.concat(file));
@@ -225,9 +225,17 @@ describe('a video that shows all directions', () => {
     await using service = await app(['test/marked.mov']);
     const answer = await receive(service.url('mp4-720'));
     expect(answer).toMatchObject({ status: 200, complete: true });
+    await using maker = await new StreamApp(
+      tools,
+      extraction([format(`${site.url}/test/marked.mov`)]),
+    ).start();
+    const made = await receive(maker.url('mp4-720'));
+    expect(made.headers['content-length']).toBeUndefined();
     const probed = ['-v', 'error', '-show_entries', 'stream_side_data=projection', '-of', 'csv=p=0'];
-    const { stdout } = await execa('ffprobe', [...probed, await save(answer)]);
-    expect(stdout).toContain('equirectangular');
+    for (const file of [await save(answer), await save(made)]) {
+      const { stdout } = await execa('ffprobe', [...probed, file]);
+      expect(stdout).toContain('equirectangular');
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeBox } from '../../src/formats/mp4/box.js';
 import { id3TagBytes, readMp3FrameHeader } from '../../src/formats/mpeg-audio/frames.js';
 import type { RelaySession } from '../../src/relay/session.js';
 import type { MediaSource } from '../../src/upstream/media-source.js';
@@ -735,11 +736,14 @@ describe('segments of a DASH manifest', () => {
       '</SegmentList></Representation></AdaptationSet>',
     ].join('');
 
-  it('are joined into one stream', async () => {
+  it('are joined into one stream, without events', async () => {
     const { body, isClean, session } = await read(manifest(list(dash.map((part) => put(part)))));
     expect(isClean).toBe(true);
     expect(body.includes(dash[0]?.subarray(-100) ?? '')).toBe(true);
     expect(session.allReceived()).toBe(true);
+    const event = makeBox('emsg', [Buffer.alloc(4), Buffer.from('urn:x\x001\x00'), Buffer.alloc(16)]);
+    const withEvents = dash.map((part, index) => put(index === 0 ? part : Buffer.concat([event, part])));
+    expect((await read(manifest(list(withEvents)))).body.equals(body)).toBe(true);
   });
 
   it.each([
