@@ -41,7 +41,8 @@ import { ModelError, type ModelManifest, ModelMissingError, readManifest } from 
 import { verifyModel } from '../model/verify-model.js';
 
 const missingModelPollMs = 2000;
-const readyTimeoutMs = 120_000;
+/** For loading the model, and again for its first run, which takes as long as any image. */
+const minReadyTimeoutMs = 120_000;
 /** An inference can't be interrupted, so we let a cancelled one finish for at most this long. */
 const maxCancelGraceMs = 20_000;
 /** We replace an idle process that uses more memory. */
@@ -254,7 +255,7 @@ export class MattingEngine implements AsyncDisposable {
       resultSchema: inferenceResultSchema,
       poolSize: capacity.processes,
       maxQueue: config.IMAGE_QUEUE_MAX,
-      readyTimeoutMs,
+      readyTimeoutMs: Math.max(minReadyTimeoutMs, config.IMAGE_TIMEOUT_SECONDS * 1000),
       jobTimeoutMs: config.IMAGE_TIMEOUT_SECONDS * 1000,
       cancelGraceMs: Math.min(maxCancelGraceMs, config.IMAGE_TIMEOUT_SECONDS * 1000),
       killGraceMs,

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { MemoryBudget } from './memory-budget.js';
 import {
+  largeImageBytes,
   memoryGranted,
   pixelResultSchema,
   stepSchema,
@@ -69,9 +70,6 @@ export class PixelProcessError extends DomainError {
 export class LargeImageError extends Error {
   override readonly name = 'LargeImageError';
 }
-
-/** More than a photograph of 12 megapixels takes in any format. */
-const largeImageBytes = 700 * 1024 ** 2;
 
 /** An image took much more memory than its header lets expect. */
 class MemoryExcessError extends DomainError {

@@ -47,6 +47,10 @@ const memoryRequestSchema = z.object({ neededBytes: z.number() });
 const memoryExcessSchema = z.object({ usedBytes: z.number(), limitBytes: z.number() });
 export const stepSchema = z.union([viewSchema, memoryRequestSchema, memoryExcessSchema]);
 export type Step = z.output<typeof stepSchema>;
+
+/** More than a photograph of 12 megapixels takes in any format. */
+export const largeImageBytes = 700 * 1024 ** 2;
+
 /** The reply to a request for memory. */
 export const memoryGranted = 'granted';
 
