@@ -1,6 +1,7 @@
 export {
   childEnvironment,
   ChildGroup,
+  secondInput,
   signalProcessGroup,
   SpawnError,
   type ChildExit,

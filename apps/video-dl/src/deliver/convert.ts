@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
-import { startMediaProcess } from '../ffmpeg/process.js';
+import { inputDescriptors, startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { largestOf } from '../formats/mpeg-ts/picture-size.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
@@ -53,7 +53,8 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   );
   await using child = await startMediaProcess({
     file: tools.ffmpeg,
-    args: output.ffmpegArguments(inputs, plan),
+    args: output.ffmpegArguments(withPipes(inputs), plan),
+    feeds: inputs.flatMap(({ feed }) => feed ?? []),
     environment: session.environment,
     encodesVideo: plan.video?.action === 'transcode',
     signal: job.signal,
@@ -98,6 +99,15 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   await assertComplete(finished);
   await client.send([run.trailer()]);
   await job.end();
+}
+
+/** Names the descriptors of inputs that are written into the child. */
+function withPipes(inputs: readonly OpenInput[]): OpenInput[] {
+  const descriptors = inputDescriptors.values();
+  return inputs.map((input) => {
+    if (input.feed === undefined) return input;
+    return { ...input, url: `pipe:${descriptors.next().value}` };
+  });
 }
 
 function expectedInput(input: RelayInput, index: number, facts: InputFactsReader): ExpectedInput {

@@ -83,7 +83,8 @@ export function inputCall(
   { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
 ): string[] {
   return [
-    ...[...inputOptions(), '-codec_whitelist', decoders, ...threadOptions(tools)],
+    ...[...inputOptions(url.startsWith('pipe:') ? 'pipe' : undefined), '-codec_whitelist', decoders],
+    ...threadOptions(tools),
     ...(hasTransportKeyFrame && !decodesVideo ? keyFramesOnly : []),
     ...(seekSeconds > 0 ? ['-noaccurate_seek', '-ss', seekSeconds.toFixed(6)] : []),
     ...(delaySeconds === 0 ? [] : ['-itsoffset', delaySeconds.toFixed(6)]),

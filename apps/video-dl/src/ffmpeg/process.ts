@@ -1,5 +1,12 @@
+import type { Writable } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
-import { ChildGroup, childEnvironment, SpawnError, type MemoryLimit } from '@media-services/processes';
+import {
+  ChildGroup,
+  childEnvironment,
+  secondInput,
+  SpawnError,
+  type MemoryLimit,
+} from '@media-services/processes';
 
 export interface MediaProcessOptions {
   readonly file: string;
@@ -16,7 +23,12 @@ export interface MediaProcessOptions {
   readonly encodesVideo?: boolean;
   /** What the program reads from its stdin, which is closed behind it. */
   readonly stdin?: Uint8Array;
+  /** Each writes into one of `inputDescriptors`, in their order. */
+  readonly feeds?: readonly ((target: Writable) => Promise<void>)[];
 }
+
+/** What a child may read from, as `pipe:N`. */
+export const inputDescriptors = [0, secondInput] as const;
 
 const mebibyte = 2 ** 20;
 
@@ -43,10 +55,17 @@ export async function startMediaProcess(options: MediaProcessOptions): Promise<C
       GCONV_PATH: '/nonexistent',
     });
     const memory = options.encodesVideo === true ? memoryLimits.encodingVideo : memoryLimits.standard;
-    const stdin = options.stdin === undefined ? 'ignore' : 'pipe';
-    const child = await ChildGroup.start({ ...options, env, stdin, killGraceMs, memory });
+    const { feeds = [] } = options;
+    const stdin = options.stdin === undefined && feeds.length === 0 ? 'ignore' : 'pipe';
+    const hasSecondInput = feeds.length > 1;
+    const child = await ChildGroup.start({ ...options, env, stdin, hasSecondInput, killGraceMs, memory });
     // A program that ends before it has read everything says why on stderr.
-    child.stdin?.on('error', () => {}).end(options.stdin);
+    for (const input of child.inputs) input.on('error', () => {});
+    if (options.stdin !== undefined) child.inputs[0]?.end(options.stdin);
+    feeds.forEach((feed, index) => {
+      const input = child.inputs[index];
+      if (input !== undefined) void feed(input);
+    });
     return child;
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;

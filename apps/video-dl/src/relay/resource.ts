@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { resetConnection } from '@media-services/http-common';
 import type { Parse } from '../parser-process/parser-pool.js';
 import type { TransferContext } from '../upstream/media-source.js';
@@ -51,20 +52,24 @@ export interface Resource {
   isComplete(): boolean;
 }
 
+/** A reader of a clip may stop before the last bytes, which must not keep the source from being complete. */
+const maxWaitingBytes = 256 * 1024;
+
 /**
- * Writes chunks with backpressure and ends the response.
+ * Writes chunks with backpressure and ends the target.
  * @throws what `chunks` throws; `signal.reason` when the reader has left
  */
 export async function writeAll(
-  response: ServerResponse,
+  target: Writable,
   chunks: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const chunk of chunks) {
     signal.throwIfAborted();
-    if (!response.write(chunk)) await once(response, 'drain', { signal });
+    if (!target.write(chunk) && target.writableLength >= maxWaitingBytes)
+      await once(target, 'drain', { signal });
   }
-  response.end();
+  target.end();
 }
 
 /** Aborts a response so that no reader can mistake it for complete. */

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { FirstTimes, TrackChanges, TrackLengths } from '../formats/joiner.js';
 import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { JoinedSegments, maxBeginningBytes } from './joined-segments.js';
@@ -179,12 +180,26 @@ export class SegmentsResource implements Resource {
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end();
       return;
     }
+    const joined = await this.#begin(signal);
+    response.writeHead(200, { 'content-type': 'application/octet-stream' });
+    await this.#write(response, joined, signal);
+  }
+
+  /** Writes everything into a child's input. @throws as `serve` */
+  async feed(target: Writable, signal: AbortSignal): Promise<void> {
+    await this.#write(target, await this.#begin(signal), signal);
+  }
+
+  async #begin(signal: AbortSignal): Promise<JoinedSegments> {
     const joined = this.#prepared ?? this.#joined(signal, this.#window ?? undefined);
     this.#prepared = null;
     this.#current = joined;
     await joined.begin(maxBeginningBytes);
-    response.writeHead(200, { 'content-type': 'application/octet-stream' });
-    await writeAll(response, joined.chunks(), signal);
+    return joined;
+  }
+
+  async #write(target: Writable, joined: JoinedSegments, signal: AbortSignal): Promise<void> {
+    await writeAll(target, joined.chunks(), signal);
     this.#isDelivered = true;
   }
 

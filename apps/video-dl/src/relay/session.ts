@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
 import type { Parse } from '../parser-process/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
@@ -32,6 +33,11 @@ export interface RelayInput extends Beginning {
   readAhead(): void;
   /** Reads sizes of the video behind marked discontinuities. @throws the reason of the session's end */
   lookAhead?(): Promise<void>;
+  /**
+   * Writes joined segments into a child's input, which costs less than reading them from the URL. Ends the input only
+   * when it is complete. Resolves when it is, its reader has left, or the session has failed; never rejects.
+   */
+  readonly feed?: (target: Writable) => Promise<void>;
 }
 
 interface SessionOptions {
@@ -215,7 +221,20 @@ export class ServedSession {
       // To know when its media starts, the resource has already requested its beginning.
       readAhead: () => undefined,
       lookAhead: () => resource.lookAhead(this.#options.closing.signal),
+      feed: (target) => this.#feed(resource, target),
     };
+  }
+
+  async #feed(resource: SegmentsResource, target: Writable): Promise<void> {
+    const gone = new AbortController();
+    for (const event of ['close', 'error'])
+      target.once(event, () => gone.abort(new Error('the reader closed its input')));
+    const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
+    try {
+      await resource.feed(target, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+    }
   }
 
   /** Media that send ffmpeg to another host are an attack. */

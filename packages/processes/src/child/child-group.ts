@@ -1,7 +1,7 @@
 import { ChildProcess, type Serializable } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { accessSync, constants } from 'node:fs';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from '@media-services/http-common';
@@ -9,12 +9,17 @@ import { execa, type Subprocess } from 'execa';
 import { treeMemoryBytes } from './process-usage.js';
 import { StderrTail } from './stderr-tail.js';
 
+/** The descriptor of a child's second input. */
+export const secondInput = 3;
+
 export interface ChildGroupOptions {
   readonly file: string;
   readonly args: readonly string[];
   /** The child's whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: 'ignore' | 'pipe';
+  /** Opens descriptor `secondInput` for another input. Not together with `ipc`. */
+  readonly hasSecondInput?: boolean;
   /** Opens Node's own channel between parent and child, with structured clones. */
   readonly ipc?: boolean;
   /** Ends the whole group when it aborts. */
@@ -116,6 +121,12 @@ export class ChildGroup implements AsyncDisposable {
 
   get stdin(): Writable | null {
     return this.#child.stdin;
+  }
+
+  /** Its stdin and second input, as far as it has them. */
+  get inputs(): readonly Writable[] {
+    const { stdin, secondInput: second } = this.#child;
+    return [stdin, second].filter((input) => input !== null);
   }
 
   get stdout(): Readable {
@@ -223,6 +234,7 @@ interface Child {
   readonly process: Subprocess;
   readonly pid: number;
   readonly stdin: Writable | null;
+  readonly secondInput: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
 }
@@ -232,7 +244,14 @@ interface Child {
  * nothing would handle that child's `error` event, which would end this process. So we attach a
  * listener where Node announces each new child.
  */
-async function spawn({ file, args, env, stdin, ipc = false }: ChildGroupOptions): Promise<Child> {
+async function spawn({
+  file,
+  args,
+  env,
+  stdin,
+  hasSecondInput = false,
+  ipc = false,
+}: ChildGroupOptions): Promise<Child> {
   let cause: unknown;
   const onCreated = (message: unknown): void => {
     const child = typeof message === 'object' && message !== null && 'process' in message && message.process;
@@ -240,8 +259,9 @@ async function spawn({ file, args, env, stdin, ipc = false }: ChildGroupOptions)
   };
   diagnostics.subscribe('child_process', onCreated);
   try {
+    const more = ipc ? (['ipc'] as const) : hasSecondInput ? (['pipe'] as const) : [];
     const started = execa(file, args, {
-      stdio: ipc ? [stdin, 'pipe', 'pipe', 'ipc'] : [stdin, 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe', ...more],
       serialization: 'advanced',
       buffer: false,
       reject: false,
@@ -251,7 +271,9 @@ async function spawn({ file, args, env, stdin, ipc = false }: ChildGroupOptions)
     });
     const { pid, stdout, stderr } = started;
     if (pid === undefined) throw (await started).cause;
-    return { process: started, pid, stdin: started.stdin, stdout, stderr };
+    const last: unknown = started.stdio[secondInput];
+    const second = last instanceof Writable ? last : null;
+    return { process: started, pid, stdin: started.stdin, secondInput: second, stdout, stderr };
   } catch (error) {
     await nextTurn();
     throw new SpawnError(file, cause ?? error);
