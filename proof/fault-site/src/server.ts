@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
@@ -35,6 +36,8 @@ export type SiteHandler = (req: IncomingMessage, res: ServerResponse, url: URL) 
 export interface SiteOptions {
   readonly host?: string;
   readonly port?: number;
+  /** In PEM. With them, the site speaks https. */
+  readonly tls?: Readonly<Record<'key' | 'cert', string>> | undefined;
   /** What the site has, in place of the fault site's pages and media. */
   readonly content?: SiteHandler;
   /** Runs first; returns true if it has responded (used for faults). */
@@ -67,8 +70,9 @@ const types: Readonly<Record<string, string>> = {
 export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const requests: SiteRequest[] = [];
   const handlers = new Map<string, SiteHandler>();
-  const server = createServer((req, res) => {
-    const url = new URL(req.url ?? '/', `http://${req.headers.host ?? 'localhost'}`);
+  const scheme = options.tls === undefined ? 'http' : 'https';
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    const url = new URL(req.url ?? '/', `${scheme}://${req.headers.host ?? 'localhost'}`);
     requests.push({
       method: req.method ?? '',
       path: url.pathname,
@@ -79,14 +83,16 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       // The client may be gone, or a test cut the connection on purpose.
       res.destroy(error instanceof Error ? error : undefined);
     });
-  });
+  };
+  const server =
+    options.tls === undefined ? createServer(onRequest) : createTlsServer(options.tls, onRequest);
   server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
   await once(server, 'listening');
   const { address, port } = server.address() as AddressInfo;
   const host = `${address}:${port}`;
   const close = async () => closeServer(server);
   return {
-    url: `http://${host}`,
+    url: `${scheme}://${host}`,
     host,
     requests,
     on: (path, handler) => void handlers.set(path, handler),
@@ -95,7 +101,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
   };
 }
 
-async function closeServer(server: Server): Promise<void> {
+async function closeServer(server: Server | TlsServer): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
   server.close();

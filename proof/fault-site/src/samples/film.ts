@@ -44,7 +44,7 @@ export async function makeSampleFilm(folder: string, options: FilmOptions = {}):
 /**
  * Makes a film of at least so many bytes, with noise over the picture so that it has the
  * bit rate of real material: `long.mp4`, as QuickTime `long.mov`, as Matroska `long.mkv`, and as HLS
- * `long-hls/index.m3u8`.
+ * `long-hls/index.m3u8` (transport streams) and `long-fmp4/index.m3u8`.
  */
 export async function makeLongFilm(folder: string, minBytes: number): Promise<void> {
   const piece = join(folder, 'long-piece.mp4');
@@ -74,11 +74,14 @@ export async function makeLongFilm(folder: string, minBytes: number): Promise<vo
   await ffmpeg(['-stream_loop', String(loops), '-i', piece, ...copied, file]);
   await rm(piece);
   await makeOtherContainers(file);
-  await mkdir(join(folder, 'long-hls'));
-  await ffmpeg([
-    ...['-i', file, '-c', 'copy', '-f', 'hls', '-hls_time', '4', '-hls_playlist_type', 'vod'],
-    join(folder, 'long-hls', 'index.m3u8'),
-  ]);
+  for (const [name, type] of [
+    ['long-hls', 'mpegts'],
+    ['long-fmp4', 'fmp4'],
+  ] as const) {
+    await mkdir(join(folder, name));
+    const segments = ['-hls_time', '4', '-hls_playlist_type', 'vod', '-hls_segment_type', type];
+    await ffmpeg(['-i', file, '-c', 'copy', '-f', 'hls', ...segments, join(folder, name, 'index.m3u8')]);
+  }
 }
 
 /** Puts an MP4 beside itself as QuickTime, which needs a new header, and as Matroska, which needs ffmpeg. */

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
-import { mediaTypeOf, send, sendFile, startSite } from '../server.js';
+import { mediaTypeOf, send, sendFile, type SiteOptions, startSite } from '../server.js';
 import { film, masterPlaylist } from './film.js';
 
 const poster =
@@ -37,7 +37,11 @@ export interface SampleSite extends AsyncDisposable {
  */
 export async function startSampleSite(
   folder: string,
-  { port = 0, address = '127.0.0.1' }: { port?: number; address?: string } = {},
+  {
+    port = 0,
+    address = '127.0.0.1',
+    tls,
+  }: { port?: number; address?: string; tls?: SiteOptions['tls'] } = {},
 ): Promise<SampleSite> {
   const events = new EventEmitter();
   let sentBytes = 0;
@@ -45,6 +49,7 @@ export async function startSampleSite(
   const site = await startSite({
     host: address,
     port,
+    tls,
     content: async (req, res, { pathname, searchParams }) => {
       events.emit(`asked ${pathname}`);
       if (pathname === '/hangs') return;
