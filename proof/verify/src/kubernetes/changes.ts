@@ -1,5 +1,6 @@
 /** What clients see while pods come and go. */
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { download, picturePath, poll, requests, shell, type Box } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage } from '../place/main-job.js';
@@ -14,6 +15,10 @@ export async function checkChanges(report: Report): Promise<void> {
   await report.check('a rolling update lets running streams end and loses no request', rollingUpdate);
   await report.check('a pod deleted under load lets its streams end', () => deletePod(false));
   await report.check('a pod killed under load fails only the streams on it, visibly', () => deletePod(true));
+  for (const name of ['gateway', 'video-dl'] as const)
+    await report.check(`a slow client keeps every byte when the pods of ${name} are deleted`, () =>
+      deleteDuringSlowStream(name),
+    );
   await report.check('bg-removal gets more pods under load', scaleOut);
 }
 
@@ -91,6 +96,22 @@ async function deletePod(abruptly: boolean): Promise<string> {
   assert.ok(onVictim >= 1 && onVictim < streamCount, `${onVictim} of ${streamCount} were on the pod`);
   const fate = abruptly ? 'broke off visibly' : 'ended whole';
   return `${onVictim} of ${streamCount} streams were on it and ${fate}; ${polled.total} other requests: 0 failed, slowest ${polled.slowestMs} ms`;
+}
+
+/** The whole film fits into the buffers between server and client, so that all of it is on its way. */
+async function deleteDuringSlowStream(name: 'gateway' | 'video-dl'): Promise<string> {
+  const client = await podOf('client');
+  const task = { path: `/api/stream/video?url=${filmPage(source)}`, to: '/tmp/slow.mp4', id: `slow-${name}` };
+  const whole = await download(client, task);
+  assert.ok(whole.complete && whole.status === 200, JSON.stringify(whole));
+  const downloading = inBackground(download(client, { ...task, bytesPerSecond: whole.bytes / 10 }));
+  await delay(2000);
+  const pods = await podsOf(name);
+  await kubectl(product, ['delete', 'pod', '--wait=false', ...pods.map((pod) => pod.name)]);
+  const slow = await downloading;
+  assert.ok(slow.complete && slow.bytes === whole.bytes, JSON.stringify({ slow, whole: whole.bytes }));
+  await readyPods(name, pods.length);
+  return `${(slow.bytes / 1e6).toFixed(1)} MB in ${slow.seconds.toFixed(1)} s`;
 }
 
 /** Images of all clients, again and again, until the autoscaler has added a pod. */
