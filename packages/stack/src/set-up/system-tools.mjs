@@ -62,10 +62,10 @@ export const testTools = [
 
 /** @type {SystemTool} */
 export const players = {
-  name: 'mpv, GStreamer and Firefox',
+  name: 'mpv, GStreamer, Firefox and Mutagen',
   purpose: 'nightly tests that play what the service sends',
   isThere: () => here('mpv') && here('gst-discoverer-1.0') && (here('firefox-esr') || here('firefox')),
   packages: {
-    apt: 'mpv firefox-esr gstreamer1.0-tools gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav',
+    apt: 'mpv firefox-esr gstreamer1.0-tools gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav python3-mutagen',
   },
 };
