@@ -32,6 +32,20 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a child group', () => {
+  it('reads from its stdin and from a second input', async () => {
+    await using child = await ChildGroup.start({
+      file: '/bin/sh',
+      args: ['-c', 'cat; cat <&3'],
+      env: childEnvironment(),
+      stdin: 'pipe',
+      hasSecondInput: true,
+      killGraceMs: 100,
+    });
+    const output = child.stdout.toArray();
+    for (const [index, input] of child.inputs.entries()) input.end(`input ${index}\n`);
+    expect(Buffer.concat(await output).toString()).toBe('input 0\ninput 1\n');
+  });
+
   it('provides stdout and the exit code', async () => {
     await using child = await node('process.stdout.write("out"); process.exitCode = 3');
     expect((await firstChunk(child)).toString()).toBe('out');
