@@ -21,7 +21,7 @@ import { isRejectedBeforeWork } from './api/refused-before-work.js';
 import { removeBackgroundRoute } from './api/remove-background.js';
 import { FairTurns } from './fair-turns.js';
 import { imageLimits } from './images/image-limits.js';
-import { pixelMemory } from './pixels/pixel-memory.js';
+import { pixelMemory } from './pixels/memory-budget.js';
 import { PixelPool } from './pixels/pixel-pool.js';
 
 const serviceName = 'bg-removal';

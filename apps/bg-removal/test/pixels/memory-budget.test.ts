@@ -1,5 +1,4 @@
-import { MemoryBudget } from '../../src/pixels/memory-budget.js';
-import { pixelMemory } from '../../src/pixels/pixel-memory.js';
+import { MemoryBudget, pixelMemory } from '../../src/pixels/memory-budget.js';
 
 const never = new AbortController().signal;
 
