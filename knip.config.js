@@ -22,6 +22,7 @@ export default {
     'unshare',
     'mpv',
     'mediainfo',
+    'openssl',
     'gst-launch-1.0',
     'gst-discoverer-1.0',
   ],
