@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Extraction } from '../extract/types.js';
 import type { Layout } from '../formats/mp4/remux/layout.js';
 import type { WindowTracks } from '../formats/mp4/remux/remux.js';
+import type { WindowTimes } from '../formats/mp4/remux/window.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
@@ -17,15 +18,13 @@ export interface LaidOut {
 
 /** What a clip needs of files. */
 export interface LaidOutWindow extends LaidOut {
-  readonly for: 'player' | 'decoder';
+  readonly for: WindowTimes['for'];
   /** Where it begins in the video. */
   readonly startSeconds: number;
 }
 
 /** A clip of MP4 files. */
-export interface WantedWindow {
-  readonly startSeconds: number;
-  readonly endSeconds: number | null;
+export interface WantedWindow extends Omit<WindowTimes, 'for'> {
   readonly tracks: WindowTracks;
   /** Whether players may get its samples as they are, or decoders may read them. */
   readonly readers: readonly LaidOutWindow['for'][];
@@ -46,7 +45,8 @@ const maxKept = 1000;
 export class Layouts {
   readonly #heads: SourceHeads;
   readonly #parsers: Pick<ParserPool, 'forClient'>;
-  readonly #known = new LRUCache<MediaSource, Omit<LaidOut, 'layout'> & { readonly layout: Layout | null }>({
+  /** By the header of their first file, which is another object once the file has changed. */
+  readonly #known = new LRUCache<SourceHead, Omit<LaidOut, 'layout'> & { readonly layout: Layout | null }>({
     max: maxKept,
     maxSize: maxKeptBytes,
     sizeCalculation: ({ layout }) =>
@@ -64,16 +64,15 @@ export class Layouts {
    * @throws DomainError when a file can't be read; the signal's reason
    */
   async of(inputs: readonly MediaSource[], tags: Tags, options: HeadOptions): Promise<LaidOut | null> {
-    const [first] = inputs;
+    const [first, second] = await Promise.all(inputs.map((source) => this.#heads.of(source, options)));
     if (first === undefined) return null;
-    const seen = await Promise.all(inputs.map((source) => this.#heads.of(source, options)));
     let found = this.#known.get(first);
-    if (found?.heads.every((head, index) => head === seen[index]) !== true) {
+    if (found === undefined || found.heads[1] !== second) {
       const { heads, files } = await this.#read(inputs, options);
       const parse = this.#parsers.forClient(options.client);
       const layout = files && (await parse({ kind: 'remux', files, tags: tagsOf(tags) }, options.signal));
       found = { heads, layout, headerDigest: layout === null ? '' : digestOf(layout) };
-      this.#known.set(first, found);
+      this.#known.set(heads[0] ?? first, found);
     }
     const { layout } = found;
     return layout && { ...found, layout };
@@ -99,11 +98,6 @@ export class Layouts {
       if (found !== null) return { ...found, for: reader, heads, headerDigest: digestOf(found.layout) };
     }
     return null;
-  }
-
-  /** Drops what is cached of files that have changed. */
-  forget(inputs: readonly MediaSource[]): void {
-    for (const source of inputs) this.#known.delete(source);
   }
 
   /** The files are null if one states no length, because then we can't tell whether it is complete. */

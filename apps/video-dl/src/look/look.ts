@@ -2,14 +2,12 @@ import { DomainError } from '@media-services/http-common';
 import type { ProbeSource } from '../extract/probed-details.js';
 import type { ProbedStream } from '../formats/probed.js';
 import { ProbeError } from '../ffmpeg/probe.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
-import type { MediaRelay } from '../relay/media-relay.js';
 import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-source.js';
 import { Layouts, type LaidOut, type LaidOutWindow, type Tags, type WantedWindow } from './layouts.js';
 import { type Learnt, Lessons, type Page, UnexpectedMediaError } from './learnt.js';
-import { createProbeSource } from './media-header.js';
-import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
+import { createProbeSource, type ProbeSourceOptions } from './media-header.js';
+import type { HeadOptions, SourceHead } from './source-heads.js';
 
 /** What a file really is, from its own bytes. */
 export interface SourceFacts {
@@ -51,10 +49,7 @@ export interface LookOptions extends HeadOptions {
   readonly depth: 'one-file' | 'all';
 }
 
-interface LookerOptions {
-  readonly heads: SourceHeads;
-  readonly relay: Pick<MediaRelay, 'open'>;
-  readonly tools: MediaTools;
+interface LookerOptions extends Omit<ProbeSourceOptions, 'maxMs'> {
   readonly parsers: Pick<ParserPool, 'forClient'>;
 }
 
@@ -128,7 +123,6 @@ export class Looker {
   /** Drops the facts of files that have changed. */
   forget(inputs: readonly MediaSource[]): void {
     for (const source of inputs) this.#options.heads.forget(source);
-    this.#layouts.forget(inputs);
   }
 
   async #factsOf(source: MediaSource, draft: Draft, options: LookOptions): Promise<SourceFacts> {

@@ -9,7 +9,7 @@ import { ChangedFileError } from '../upstream/transfer-fault.js';
 import { notInOnePass } from './one-shot.js';
 import type { ReadHead, SourceHead, SourceHeads } from './source-heads.js';
 
-interface ProbeSourceOptions {
+export interface ProbeSourceOptions {
   readonly heads: SourceHeads;
   readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;

@@ -44,7 +44,8 @@ export class MatroskaElements extends UnitWalker implements StructureCheck {
     if (!isAfterSegment && this.#isPaddingAt(bytes[at])) return 1;
     const header = readElementHeader(bytes, at);
     if (header === null) return null;
-    if (header?.id === ebmlHeader && this.#hasSegment && !this.#mayBeJoined) throw isJoined();
+    if (header?.id === ebmlHeader && this.#hasSegment && !this.#mayBeJoined)
+      throw new DamagedMediaError('it consists of several files joined into one');
     this.isOver = isAfterSegment;
     if (this.isOver) return 0;
     if (header === undefined) throw invalidData();
@@ -91,10 +92,6 @@ export class MatroskaElements extends UnitWalker implements StructureCheck {
     if (isTooLarge) throw invalidData();
     this.left = size;
   }
-}
-
-function isJoined(): DamagedMediaError {
-  return new DamagedMediaError('it consists of several files joined into one');
 }
 
 function invalidData(): DamagedMediaError {

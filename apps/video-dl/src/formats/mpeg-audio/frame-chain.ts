@@ -13,6 +13,8 @@ import { maxOverstatedBytes, StrayBytes, type StructureCheck, UnitWalker } from 
 /** Bytes needed to recognise the next item: an APE tag header is the longest, except for a file's first frame. */
 const lookaheadBytes = 32;
 const firstFrameBytes = 64;
+/** The first letters of `ID3`, `APETAGEX` and `LYRICSBEGIN`. */
+const tagLetters: readonly (number | undefined)[] = [0x49, 0x41, 0x4c];
 /** A file without frames in this many bytes has a different format after all. */
 const maxBeforeFrames = 64 * 1024;
 
@@ -47,7 +49,7 @@ export class FrameChain extends UnitWalker implements StructureCheck {
     this.#chain = 0;
     this.#chainBytes = 0;
     const first = bytes[at];
-    if (isTagLetter(first)) {
+    if (tagLetters.includes(first)) {
       const head = bytes.subarray(at, at + lookaheadBytes);
       this.left = id3TagBytes(head) || apeTagBytes(head);
       if (this.left > 0) return 0;
@@ -78,11 +80,6 @@ export class FrameChain extends UnitWalker implements StructureCheck {
     else this.#bytesBefore += count;
     if (this.#bytesBefore > maxBeforeFrames) this.isOver = true;
   }
-}
-
-/** Whether it is the first letter of `ID3`, `APETAGEX` or `LYRICSBEGIN`. */
-function isTagLetter(byte: number | undefined): boolean {
-  return byte === 0x49 || byte === 0x41 || byte === 0x4c;
 }
 
 /** Measures the length of an MP3 stream. Bytes between frames are skipped and counted. */

@@ -35,9 +35,8 @@ export class TransportStreamJoiner implements Joiner {
   readonly #counterShifts = new Uint8Array(pidCount).fill(noCounter);
   /** Keyed by PID: its last continuity counter in the output. */
   readonly #counters = new Uint8Array(pidCount).fill(noCounter);
-  /** Keyed by PID: whether the current segment has it. */
-  readonly #hasPid = new Uint8Array(pidCount);
-  #pids = 0;
+  /** Of the current segment. */
+  readonly #pids = new Set<number>();
   /** Keyed by PID: its last time on the source's clock, with the upper bits restored. */
   readonly #clocks = new Map<number, number>();
   #lastClock: number | null = null;
@@ -86,8 +85,7 @@ export class TransportStreamJoiner implements Joiner {
     this.#isJump = false;
     this.#awaited = new Set(this.#timeline.recentTracks);
     this.#counterShifts.fill(noCounter);
-    this.#hasPid.fill(0);
-    this.#pids = 0;
+    this.#pids.clear();
   }
 
   /** @param chunk modified in place */
@@ -221,10 +219,8 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   #countPid(pid: number): void {
-    if (pid === nullPid || this.#hasPid[pid] === 1) return;
-    this.#hasPid[pid] = 1;
-    this.#pids += 1;
-    if (this.#pids > maxPids) throw damaged('it has too many streams');
+    if (pid !== nullPid) this.#pids.add(pid);
+    if (this.#pids.size > maxPids) throw damaged('it has too many streams');
   }
 
   /** Whether a PID carries audio or video. Before the first table, any PID may. */

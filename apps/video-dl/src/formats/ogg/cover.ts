@@ -1,5 +1,5 @@
 import type { Cover } from '../cover.js';
-import { checksumAt, oggChecksum, type OggPage, readOggCodec } from './pages.js';
+import { checksumAt, type OggClock, oggChecksum, type OggPage, readOggCodec } from './pages.js';
 
 const headerBytes = 27;
 const sequenceAt = 18;
@@ -9,7 +9,7 @@ const isContinued = 0x01;
 /** ffmpeg copies the headers of Vorbis from the source. */
 const maxHeaderBytes = 4 * 1024 ** 2;
 
-type Codec = NonNullable<ReturnType<typeof readOggCodec>>['codec'];
+type Codec = OggClock['codec'];
 
 /**
  * Adds a cover to the Ogg file of one track that ffmpeg writes, which can't do it itself. The cover
