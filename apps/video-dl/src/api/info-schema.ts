@@ -2,8 +2,12 @@ import { z } from 'zod';
 import { downloadTargets } from '../targets.js';
 import { players } from '../formats/codecs.js';
 
+/** Null if unknown. */
+const text = z.string().nullable();
 const pixels = z.int().positive().nullable();
-const codec = z.string().nullable().describe("The site's or ffprobe's name for it; null if none or unknown.");
+const bytes = z.int().min(0).nullable();
+const seconds = z.number().min(0).nullable();
+const codec = text.describe("The site's or ffprobe's name for it; null if none or unknown.");
 const kbps = z.number().min(0).nullable().describe('kbit/s');
 const action = z.enum(['as is', 'copy', 'transcode']);
 
@@ -14,7 +18,7 @@ function named<const Shape extends z.ZodRawShape>(id: string, shape: Shape) {
 
 const format = named('Format', {
   id: z.string(),
-  ext: z.string().nullable(),
+  ext: text,
   protocol: z.string(),
   width: pixels,
   height: pixels,
@@ -23,9 +27,9 @@ const format = named('Format', {
   audioCodec: codec,
   videoBitrateKbps: kbps,
   audioBitrateKbps: kbps,
-  filesizeBytes: z.int().min(0).nullable(),
+  filesizeBytes: bytes,
   filesizeIsEstimate: z.boolean(),
-  note: z.string().nullable(),
+  note: text,
   availableAt: z.iso
     .datetime()
     .nullable()
@@ -35,12 +39,8 @@ const format = named('Format', {
 /** Of every stream. */
 const href = z.string().describe('Path and query of the stream on this server.');
 const sizes = {
-  estimatedBytes: z.int().min(0).nullable(),
-  exactBytes: z
-    .int()
-    .min(0)
-    .nullable()
-    .describe('The `Content-Length` of the stream; null if not known yet.'),
+  estimatedBytes: bytes,
+  exactBytes: bytes.describe('The `Content-Length` of the stream; null if not known yet.'),
 };
 
 const download = named('Download', {
@@ -81,7 +81,7 @@ const originalAudio = named('OriginalAudio', {
   container: z
     .enum(['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'])
     .describe('The extension of the file; `opus`: Opus in Ogg.'),
-  codec: z.string().nullable().describe("The site's or ffprobe's name for it; null if unknown."),
+  codec: text.describe("The site's or ffprobe's name for it; null if unknown."),
   bitrateKbps: kbps,
   isSiteFile: z.boolean().describe("Whether the site's own file is sent, byte for byte, with range support."),
   ...sizes,
@@ -94,12 +94,12 @@ const audioLanguage = named('AudioLanguage', {
   isDescription: z.boolean().describe('Whether it describes the video for people who can’t see it.'),
 });
 
-const clip = named('Clip', { start: z.number().min(0), end: z.number().min(0).nullable() });
+const clip = named('Clip', { start: z.number().min(0), end: seconds });
 
 const chapter = named('Chapter', {
   title: z.string(),
   start: z.number().min(0).describe('Seconds of the whole video'),
-  end: z.number().min(0).nullable(),
+  end: seconds,
 });
 
 const subtitles = named('Subtitles', {
@@ -110,36 +110,32 @@ const subtitles = named('Subtitles', {
 
 const item = named('PageItem', {
   index: z.int().min(1).describe('The value for `item`.'),
-  title: z.string().nullable(),
-  duration: z.number().min(0).nullable().describe('Seconds'),
-  thumbnail: z.string().nullable(),
+  title: text,
+  duration: seconds.describe('Seconds'),
+  thumbnail: text,
 });
 
 /** The response of `GET /api/info`. Seconds, bytes, pixels, kbit/s; unknown values are null. */
 export const infoSchema = named('VideoInfo', {
   id: z.string(),
   title: z.string(),
-  thumbnail: z.string().nullable(),
-  duration: z.number().min(0).nullable().describe('Duration of the whole video in seconds'),
+  thumbnail: text,
+  duration: seconds.describe('Duration of the whole video in seconds'),
   durationSource: z
     .enum(['media', 'page'])
     .nullable()
     .describe(
       'Where `duration` comes from: `media`: the media files or their playlist; `page`: only the page; null: unknown.',
     ),
-  suggestedStart: z
-    .number()
-    .min(0)
-    .nullable()
-    .describe(
-      'Start time in the link (`t=90`), in seconds. Streams ignore it; send it as `start` to get a clip.',
-    ),
+  suggestedStart: seconds.describe(
+    'Start time in the link (`t=90`), in seconds. Streams ignore it; send it as `start` to get a clip.',
+  ),
   clip: clip
     .nullable()
     .describe(
       "The part that the downloads contain, in seconds of the whole video: from `start` and `end`, or the page's own clip; null for the whole video.",
     ),
-  uploader: z.string().nullable(),
+  uploader: text,
   webpageUrl: z.string(),
   extractor: z.string(),
   // No literal: generators of clients read a constant `false` as a string.
@@ -148,7 +144,7 @@ export const infoSchema = named('VideoInfo', {
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/)
     .nullable(),
-  description: z.string().nullable(),
+  description: text,
   playlistIndex: z.int().nullable().describe('Number of this video on a page with several, from 1.'),
   playlistCount: z.int().nullable().describe('How many videos the page has, if several.'),
   items: z.array(item).describe('The first 50 videos of a page with several; empty for a page with one.'),
