@@ -5,12 +5,11 @@ import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { inputDescriptors, startMediaProcess } from '../ffmpeg/process.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { largestOf } from '../formats/mpeg-ts/picture-size.js';
-import { streamOf } from '../formats/probed.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
-import type { Facts } from '../look/look.js';
 import { lateAudio, maxHiddenAudioSeconds, maxHiddenVideoSeconds, withInputs } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
 import { tooLarge } from '../plan/rejections.js';
+import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelayInput, RelaySession } from '../relay/session.js';
 import { Expectation, type ExpectedInput } from './expectation.js';
 import type { StreamJob } from './job.js';
@@ -19,7 +18,7 @@ import { openInputs, type OpenInput } from './open-inputs.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import type { Selection } from './ranges.js';
 import { streamHeaders } from './response.js';
-import { assertComplete, assertNoEmptyTrack, type TrackSeconds } from './verification.js';
+import { assertComplete, assertNoEmptyTrack } from './verification.js';
 
 export interface Conversion {
   readonly plan: Plan;
@@ -27,7 +26,8 @@ export interface Conversion {
   /** The part that the client wants. It always extends to the end. */
   readonly selection: Selection;
   readonly session: RelaySession;
-  readonly facts: Facts;
+  /** To read a source again. */
+  readonly relay: Pick<MediaRelay, 'open'>;
   readonly tools: MediaTools;
   /** Already opened but unread. */
   readonly inputs?: readonly OpenInput[] | undefined;
@@ -84,19 +84,21 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   }
   await assertAudioIsKnown(plan, { run, inputs, child, facts });
   assertNoChange(plan, { inputs, facts });
-  const trackSeconds = (index: number) => trackSecondsOf(plan, index, stream.facts);
-  const { signal } = job;
-  await assertComplete({ plan, trackSeconds, signal, session, child, output: run, facts, expected });
+  const { signal, renew, request } = job;
+  const finished = {
+    ...stream,
+    plan,
+    signal,
+    renew,
+    client: request.client,
+    child,
+    output: run,
+    facts,
+    expected,
+  };
+  await assertComplete(finished);
   await client.send([run.trailer()]);
   await job.end();
-}
-
-function trackSecondsOf({ inputs, video, audio }: Plan, index: number, facts: Facts): TrackSeconds {
-  const source = inputs[index];
-  const streams = (source && facts.get(source)?.streams) ?? [];
-  const of = (type: 'video' | 'audio', track?: number) =>
-    streamOf(streams, type, track)?.durationSeconds ?? null;
-  return { video: of('video', video?.track), audio: of('audio', audio?.track) };
 }
 
 /** Names the descriptors of inputs that are written into the child. */

@@ -288,7 +288,7 @@ export class StreamingService implements AsyncDisposable {
 
   async #convert(
     job: StreamJob,
-    { plan, facts, window }: Extract<Way, { kind: 'convert' }>,
+    { plan, window }: Extract<Way, { kind: 'convert' }>,
     opened?: OpenedFile,
   ): Promise<void> {
     const { request, response, context } = job;
@@ -307,7 +307,7 @@ export class StreamingService implements AsyncDisposable {
     await using part = window && (await WindowInput.open(job, window, options.upstream));
     const inputs = opened ? [session.addOpened(opened)] : part && [part.addTo(session, plan.expected.clip)];
     try {
-      await convert(job, { ...options, plan, facts, output, selection, session, inputs });
+      await convert(job, { ...options, plan, output, selection, session, inputs });
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       const isExplained = error instanceof UnexpectedMediaError || session.failure !== undefined;

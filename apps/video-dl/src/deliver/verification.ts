@@ -1,19 +1,29 @@
 import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
 import type { ChildExit, ChildGroup } from '@media-services/processes';
+import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
+import type { MediaTools } from '../ffmpeg/tools.js';
+import { streamOf } from '../formats/probed.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import { noAudio } from '../plan/rejections.js';
+import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';
+import type { RenewSource } from '../upstream/media-source.js';
 import { isAsLongAs, type Expectation, type SentTrack, type Shortfall } from './expectation.js';
 import type { OutputRun } from './output.js';
 
+const recheckTimeoutMs = 15_000;
+
 interface FinishedStream {
-  readonly plan: Pick<Plan, 'video'>;
-  readonly trackSeconds: (inputIndex: number) => TrackSeconds;
+  readonly plan: Pick<Plan, 'inputs'> & Partial<Pick<Plan, 'video' | 'audio'>>;
   readonly signal: AbortSignal;
   readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
+  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly renew: RenewSource;
+  readonly client: string;
+  readonly tools: MediaTools;
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
@@ -41,8 +51,11 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
   assertNothingLost(stream);
   const shortfalls = expected.shortfalls(output.tracks.filter(({ samples }) => samples !== 0));
-  for (const shortfall of shortfalls)
-    assertSourceIsShort(shortfall, stream.trackSeconds(shortfall.inputIndex), expected.clip);
+  for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
+    const own = await ownDurations(stream, inputIndex);
+    const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
+    for (const shortfall of ofInput) assertSourceIsShort(shortfall, own, expected.clip);
+  }
 }
 
 /** Whether what states audio has none of it. */
@@ -73,14 +86,41 @@ function assertNothingLost({ output, expected, facts }: FinishedStream): void {
   }
 }
 
-/** Seconds of an input's tracks, as far as its file states them. */
-export type TrackSeconds = Readonly<Record<'video' | 'audio', number | null>>;
+type TrackDurations = Readonly<Record<'video' | 'audio', number | null>>;
+const unknownDurations: TrackDurations = { video: null, audio: null };
 
 /**
- * A file's audio may be shorter than its video, and the file states the longer duration. If it doesn't state the
- * track's own duration, another complete track is proof enough.
+ * A file's audio may be shorter than its video, and the file states the longer duration. So
+ * before we call a stream incomplete, we look up the duration of each track.
  */
-function assertSourceIsShort(shortfall: Shortfall, own: TrackSeconds, clip: Clip | null): void {
+async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
+  const { relay, renew, client, tools, plan, signal } = stream;
+  const source = plan.inputs[inputIndex];
+  if (source?.kind !== 'file') return unknownDurations;
+  const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
+  try {
+    const [input] = await session.add(source);
+    if (input === undefined) return unknownDurations;
+    const { environment, parse } = session;
+    const { streams } = await probe(tools, input.url, {
+      signal,
+      parse,
+      maxMs: recheckTimeoutMs,
+      environment,
+    });
+    const of = (type: 'video' | 'audio') =>
+      streamOf(streams, type, plan[type]?.track)?.durationSeconds ?? null;
+    return { video: of('video'), audio: of('audio') };
+  } catch (error) {
+    if (error instanceof ProbeError) return unknownDurations;
+    throw error;
+  } finally {
+    session.close();
+  }
+}
+
+/** If the file doesn't state the track's own duration, another complete track is proof enough. */
+function assertSourceIsShort(shortfall: Shortfall, own: TrackDurations, clip: Clip | null): void {
   const { track, expectedSeconds, isShorterTrack } = shortfall;
   const ownSeconds = own[track.type];
   if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds, clip)) return;

@@ -40,7 +40,7 @@ export type Wish = Page &
 export type Way =
   | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
   | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
-  | { readonly kind: 'convert'; readonly plan: Plan; readonly facts: Facts; readonly window?: WindowFile }
+  | { readonly kind: 'convert'; readonly plan: Plan; readonly window?: WindowFile }
   /** From a single response, which is still to be looked at. */
   | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
@@ -92,7 +92,7 @@ export class Ways {
     const { laidOut, learnt } = looked;
     if (laidOut !== null && plan.mayNeedOnlyHeader && isPlanned(laidOut.layout, plan))
       return { kind: 'remux', plan, file: remuxedFileOf(plan, laidOut, { ...this.#options, ...options }) };
-    return { kind: 'convert', plan: conversionOf(plan, learnt), facts: looked.facts };
+    return { kind: 'convert', plan: conversionOf(plan, learnt) };
   }
 
   /**
@@ -117,14 +117,14 @@ export class Ways {
     return { plan, file: { format, totalBytes, isSiteFile: way.kind === 'pass on' } };
   }
 
-  #inWindow(whole: Plan, { window, learnt, facts }: Looked, options: LookOptions): Way | undefined {
+  #inWindow(whole: Plan, { window, learnt }: Looked, options: LookOptions): Way | undefined {
     if (window === null || whole.window?.readers.includes(window.for) !== true) return undefined;
     const plan = withinWindow(whole, window);
     const file = remuxedFileOf(plan, window, { ...this.#options, ...options });
     if (window.for === 'player')
       return isPlanned(window.layout, plan) ? { kind: 'remux', plan, file } : undefined;
     const { startSeconds } = window;
-    return { kind: 'convert', plan: conversionOf(plan, learnt), facts, window: { file, startSeconds } };
+    return { kind: 'convert', plan: conversionOf(plan, learnt), window: { file, startSeconds } };
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
@@ -133,7 +133,7 @@ export class Ways {
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts, { ...this.#options, ...options });
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
-    return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt), facts };
+    return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt) };
   }
 }
 

@@ -1,9 +1,26 @@
 import { DomainError } from '@media-services/http-common';
 import { StderrTail } from '@media-services/processes';
+import { sendFile } from '@media-services/fault-site';
+import { mediaTools } from '../support/media-tools.js';
+import type { RelaySession } from '../../src/relay/session.js';
 import { assertComplete } from '../../src/deliver/verification.js';
 import { Expectation, type ExpectedInput } from '../../src/deliver/expectation.js';
+import { Samples, type SampleName } from '../media/support/samples.js';
+import { fileSource, startBench, type Bench } from '../relay/support/bench.js';
 
 type Stream = Parameters<typeof assertComplete>[0];
+
+let bench: Bench;
+let samples: Samples;
+let tools: Stream['tools'];
+
+beforeAll(async () => {
+  [bench, samples, tools] = await Promise.all([startBench(), Samples.create(), mediaTools()]);
+});
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await samples[Symbol.asyncDispose]();
+});
 
 const input = (
   durationSeconds: number | null,
@@ -34,12 +51,19 @@ const child = (code: number | null, signal: NodeJS.Signals | null = null, wrote 
 });
 const output = (...tracks: Stream['output']['tracks']) => ({ hasMedia: true, isWhole: true, tracks });
 
-/** A complete stream except for `part`. */
+/** A complete stream except for `part`. The source is never read again. */
 const stream = (part: Partial<Stream> = {}): Stream => ({
-  plan: { video: null },
-  trackSeconds: () => ({ video: null, audio: null }),
+  plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)] },
   signal: new AbortController().signal,
   session: { failure: undefined, allReceived: () => true },
+  relay: {
+    open: () => {
+      throw new Error('the source was asked again');
+    },
+  },
+  renew: () => Promise.reject(new Error('extracted again')),
+  client: 'test',
+  tools,
   child: child(0),
   output: output(video(8), audio(8)),
   expected: expected(input(8)),
@@ -115,6 +139,7 @@ describe('a stream is incomplete', () => {
     [
       'when segments are shorter than they were',
       () => ({
+        plan: { inputs: [fileSource(bench.site, { kind: 'hls' })] },
         output: output(video(4)),
       }),
       'its video ends at 4.0 s of 8.0 s',
@@ -170,13 +195,41 @@ describe('a stream is incomplete', () => {
 });
 
 describe('a stream that is shorter than its file states', () => {
+  /** ffprobe reads as much of it as it needs. */
+  const serve = (name: SampleName) => {
+    const path = samples.get(name);
+    bench.on(`/${name}`, (request, response) => {
+      void path
+        .then((file) => sendFile(request, response, file, 'video/mp4'))
+        .catch(() => response.destroy());
+    });
+    return fileSource(`${bench.site}/${name}`);
+  };
+  const sessions: RelaySession[] = [];
+  const relay: Stream['relay'] = {
+    open: (options) => {
+      const session = bench.relay.open(options);
+      sessions.push(session);
+      return session;
+    },
+  };
+  afterEach(async () => {
+    for (const session of sessions.splice(0))
+      await expect(session.add(fileSource(bench.site))).rejects.toThrow(/closed/);
+  });
+
   const ofShortSound = (...tracks: Stream['output']['tracks']) =>
-    stream({ trackSeconds: () => ({ video: 8, audio: 4 }), output: output(...tracks) });
+    stream({
+      relay,
+      plan: { inputs: [serve('short-audio.mkv')] },
+      output: output(...tracks),
+    });
 
   it.each([[[audio(4)]], [[video(8), audio(4)]]])(
     'is whole when its track there is as short: %j',
     async (tracks) => {
       await assertComplete(ofShortSound(...tracks));
+      expect(sessions).toHaveLength(1);
     },
   );
 
@@ -184,11 +237,12 @@ describe('a stream that is shorter than its file states', () => {
     'is not whole when its track there is longer: %j',
     async (tracks) => {
       await expect(assertComplete(ofShortSound(...tracks))).rejects.toThrow(/ends at .* of [48]\.0 s/);
+      expect(sessions).toHaveLength(1);
     },
   );
 
   it('is incomplete when the file has no such track', async () => {
-    const trackSeconds = () => ({ video: 8, audio: null });
-    await expect(assertComplete({ ...ofShortSound(audio(4)), trackSeconds })).rejects.toThrow(/of 8\.0 s/);
+    const silent = { inputs: [serve('silent.mp4')] };
+    await expect(assertComplete({ ...ofShortSound(audio(4)), plan: silent })).rejects.toThrow(/of 8\.0 s/);
   });
 });
