@@ -109,6 +109,18 @@ describe('a Matroska file that states a wrong length', () => {
     expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
   });
 
+  it.each([
+    [4_000, null],
+    [1_000, 4],
+    [40_000, 4],
+  ])('of %i ms, whose first block is at 20 s', async (ms, seconds) => {
+    const args = ['-i', await media('h264.mkv'), '-c', 'copy', '-output_ts_offset', '20', 'late.mkv'];
+    const bytes = withDuration(await readFile(await made('late.mkv', { args })), ms);
+    const found = headInParts(bytes).correctedLength;
+    if (seconds === null) expect(found).toBeNull();
+    else expect(Math.abs((found?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
+  });
+
   it('has lost its end', async () => {
     const bytes = withDuration(await read('h264.mkv'), 40_000);
     expect(() => correctedOf(bytes.subarray(0, -20_000))).toThrow('its end is missing');

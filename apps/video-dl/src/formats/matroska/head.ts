@@ -61,8 +61,7 @@ function readFront(file: PartialFile): Front {
     tickSeconds: 0.001,
     ticks: undefined,
   };
-  const read = (at: number, length: number) => file.read(at, length);
-  for (const { id, end, content } of elementsIn(read, [matroskaIds.segment], maxFrontElements)) {
+  for (const { id, end, content } of frontOf(file, [matroskaIds.segment])) {
     if (id === matroskaIds.cluster) break;
     if (id === matroskaIds.segment) front.endsAt = end ?? Infinity;
     if (![matroskaIds.header, ids.info, ids.tracks].includes(id)) continue;
@@ -75,6 +74,11 @@ function readFront(file: PartialFile): Front {
     if (front.ticks !== undefined && front.trackTypes.length > 0) break;
   }
   return front;
+}
+
+/** @param entered whose children come next */
+function frontOf(file: PartialFile, entered: readonly number[]): ReturnType<typeof elementsIn> {
+  return elementsIn((at, length) => file.read(at, length), entered, maxFrontElements);
 }
 
 /**
@@ -99,7 +103,17 @@ function correctedLength(
   const allowed = step > 0 ? maxSurplus.seconds + maxSurplus.steps * step : maxUnseenSeconds;
   const surplus = stated * tickSeconds - last;
   if (surplus <= allowed && surplus >= -maxSurplus.seconds) return null;
-  return { seconds: areBlocks && step > 0 ? Math.round((last + step) * 1e6) / 1e6 : null };
+  // Some programs, such as mkvmerge, don't count the time before the first block.
+  const lead = firstTicks(file) * tickSeconds;
+  if (surplus <= allowed && surplus + lead >= -maxSurplus.seconds) return null;
+  return { seconds: areBlocks && step > 0 ? Math.round((last + step - lead) * 1e6) / 1e6 : null };
+}
+
+/** The time of the first cluster. @throws MissingBytes */
+function firstTicks(file: PartialFile): number {
+  for (const element of frontOf(file, [matroskaIds.segment, matroskaIds.cluster]))
+    if (element.id === ids.clusterTime) return unsignedIn(element);
+  return 0;
 }
 
 /**
