@@ -64,7 +64,7 @@ export abstract class UnitWalker {
   protected pass?(bytes: Buffer, start: number, end: number): void;
 }
 
-/** A walker that writes the units that it keeps, and others instead of some. */
+/** A walker that writes the units that it keeps, or replacements for them. */
 export abstract class UnitFilter extends UnitWalker {
   #kept: { readonly bytes: Buffer; readonly start: number; end: number }[] = [];
   #writtenBytes = 0;

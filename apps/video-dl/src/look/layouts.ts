@@ -8,7 +8,7 @@ import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
 
-/** What an MP4 consists of that is a new header and parts of the site's files. */
+/** An MP4 made of a new header and parts of the site's files. */
 export interface LaidOut {
   readonly layout: Layout;
   /** Of the site's files. */
@@ -16,7 +16,7 @@ export interface LaidOut {
   readonly headerDigest: string;
 }
 
-/** What a clip needs of files. */
+/** The parts of files that a clip needs. */
 export interface LaidOutWindow extends LaidOut {
   readonly for: WindowTimes['for'];
   /** Where it begins in the video. */

@@ -95,7 +95,7 @@ function skippedUnits({ edits }: Mp4Track): number | undefined {
   return second === undefined ? only?.mediaTime : undefined;
 }
 
-/** The media before the only edit, but for the time at which the first sample is shown. */
+/** How much media the only edit hides, minus the time at which the first sample is shown. */
 function hiddenSeconds(track: Mp4Track): number | undefined {
   const offsets = findBox(track.trak, 'mdia', 'minf', 'stbl', 'ctts')?.bytes;
   const shownAt = offsets === undefined || offsets.readUInt32BE(12) === 0 ? 0 : offsets.readInt32BE(20);

@@ -17,7 +17,7 @@ export interface OggPage {
   readonly content: Buffer;
 }
 
-/** The page at `at`, of whose content only the beginning may be there; null without all of its header, undefined if none begins there. */
+/** The page at `at`; its content may be cut off. Null if its header is incomplete, undefined if no page begins there. */
 export function readOggPage(bytes: Buffer, at = 0): OggPage | null | undefined {
   if (bytes.length - at < fixedHeaderBytes) return null;
   if (bytes.readUInt32BE(at) !== 0x4f676753 || bytes.readUInt8(at + 4) !== 0) return undefined;

@@ -41,7 +41,7 @@ export interface WindowTracks {
 
 /**
  * An MP4 of the samples that a clip needs.
- * @returns null for files, or beginnings of clips, that can't be had so
+ * @returns null if we can't lay out these files, or a clip that begins there
  */
 export function windowLayout(
   files: readonly PartlyRead[],

@@ -67,7 +67,7 @@ export function layOutWindow(
   return { layout: layOutTracks(sliced, tags), startSeconds: startSeconds - zero };
 }
 
-/** When the first frame is shown, in the movie's time; or else the first audio is heard. */
+/** When the first frame is shown, in the movie's time; without video, when the first audio is heard. */
 function secondZero(timelines: readonly SampleTimes[]): number {
   const startOf = (timeline: SampleTimes) => timeline.secondsAt(timeline.begin);
   const first = Math.min(...timelines.map(startOf));
