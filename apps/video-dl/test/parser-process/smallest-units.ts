@@ -7,19 +7,21 @@ export function words(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** The header of a fragmented movie with one audio track. */
-export function movie(): Buffer {
+/** The header of a fragmented movie with audio tracks. @param padding in each of their boxes of boxes */
+export function movie(tracks = 1, padding: Buffer = Buffer.alloc(0)): Buffer {
   const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);
   const media = [
+    padding,
     full('mdhd', words(0, 0, 1000, 0, 0)),
     full('hdlr', words(0), Buffer.from('soun'), Buffer.alloc(12)),
-    makeBox('minf', [makeBox('stbl', [full('stsd', words(0))])]),
+    makeBox('minf', [padding, makeBox('stbl', [padding, full('stsd', words(0))])]),
   ];
+  const header = full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60));
   return Buffer.concat([
     makeBox('ftyp', [Buffer.from('isom')]),
     makeBox('moov', [
       full('mvhd', words(0, 0, 1000, 0), Buffer.alloc(80)),
-      makeBox('trak', [full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60)), makeBox('mdia', media)]),
+      ...Array.from({ length: tracks }, () => makeBox('trak', [padding, header, makeBox('mdia', media)])),
       makeBox('mvex', [full('trex', words(1, 1, 20, 0, 0))]),
     ]),
   ]);

@@ -181,7 +181,11 @@ export const streamingParsers: readonly StreamingParser[] = [
       'formats/mp4/movie-header.ts',
     ],
     start: joiner(Buffer.concat([movie(), fragment()])),
-    inputs: fragmentInputs(limit),
+    inputs: {
+      ...fragmentInputs(limit),
+      'a movie of the most boxes': () => movie(60, many(free, 8 * 60)),
+      'a movie of boxes of nothing': () => movie(200, many(free, 8 * 1000)),
+    },
   },
   {
     name: 'a remuxed track of fragments',

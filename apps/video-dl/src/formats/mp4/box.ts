@@ -50,6 +50,8 @@ export interface Box {
 
 /** No valid file needs more children: each table of an MP4 is a single box. */
 const maxChildBoxes = 1024;
+/** Of a box with few children of each type. Movies between segments are read in the main process, which must be quick. */
+const maxNamedBoxes = 64;
 
 /** The child boxes of `parent` after `skip` bytes (its header, plus the version and flags of a full box). */
 export function childBoxes(parent: Buffer, skip = 8, maxBoxes = maxChildBoxes): Box[] {
@@ -71,7 +73,8 @@ export function childBoxes(parent: Buffer, skip = 8, maxBoxes = maxChildBoxes): 
 /** The first box at this path below `parent`. */
 export function findBox(parent: Box, ...path: readonly string[]): Box | undefined {
   let box: Box | undefined = parent;
-  for (const type of path) box = box && childBoxes(box.bytes).find((child) => child.type === type);
+  for (const type of path)
+    box = box && childBoxes(box.bytes, 8, maxNamedBoxes).find((child) => child.type === type);
   return box;
 }
 

@@ -1,13 +1,4 @@
-import {
-  type Box,
-  childBoxes,
-  findBox,
-  fullBox,
-  isLong,
-  Mp4FormatError,
-  uint64,
-  withChildren,
-} from './box.js';
+import { type Box, childBoxes, fullBox, isLong, Mp4FormatError, uint64, withChildren } from './box.js';
 import type { Mp4Track } from './movie-header.js';
 
 /** Readers for the boxes of a fragment's tracks (ISO 14496-12, 8.8.7, 8.8.8, 8.8.12). */
@@ -133,7 +124,7 @@ export function withWideTimes(moof: Buffer): Buffer {
 }
 
 function withWideTime(traf: Box, isFirst: boolean, growth: number): Buffer {
-  const header = findBox(traf, 'tfhd');
+  const header = childBoxes(traf.bytes).find(({ type }) => type === 'tfhd');
   // Otherwise its data offsets count from the end of the previous track.
   const isFromStart = isFirst || (header !== undefined && (flagsOf(header.bytes) & 0x02_0001) !== 0);
   return withChildren(traf.bytes, (box) => {

@@ -176,7 +176,8 @@ export function initialisationDigest(bytes: Buffer, readsAudioOnly: boolean): st
   try {
     const movie = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
     if (movie === undefined) return null;
-    return createHash('sha256').update(movieEssentials(movie.bytes, readsAudioOnly)).digest('base64url');
+    const essentials = movieEssentials(readMovieHeader(movie.bytes), readsAudioOnly);
+    return createHash('sha256').update(essentials).digest('base64url');
   } catch (error) {
     if (isDamage(error)) return null;
     throw error;

@@ -10,7 +10,7 @@ import {
   withWideTimes,
 } from './fragment-boxes.js';
 import { movieEssentials } from './movie-essentials.js';
-import { assertNotEncrypted, type Mp4Track, readMovieHeader } from './movie-header.js';
+import { assertNotEncrypted, type MovieHeader, type Mp4Track, readMovieHeader } from './movie-header.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
 import { damaged, notJoinable, protectedByDrm, type Rejection } from '../rejection.js';
 import { Timeline } from '../timeline.js';
@@ -55,7 +55,8 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
   readonly #timeline = new Timeline();
   readonly #isOnlySegment: boolean;
   readonly #readsAudioOnly: boolean;
-  #moov: Buffer | null = null;
+  /** The first one. */
+  #movie: MovieHeader | null = null;
   #tracks = new Map<number, Mp4Track>();
   /** Whether the segment has been placed in time. */
   #isPlaced = false;
@@ -135,7 +136,7 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
     if (maxBytes !== undefined && size > maxBytes) throw damaged('its boxes are too large');
     this.#checkOrder(type, size === headerSize);
     if (maxBytes !== undefined) return 'hold';
-    return droppedBoxes.has(type) || (type === 'ftyp' && this.#moov !== null) ? 'drop' : 'pass';
+    return droppedBoxes.has(type) || (type === 'ftyp' && this.#movie !== null) ? 'drop' : 'pass';
   }
 
   protected endBox(type: string, held: Buffer): Buffer | null {
@@ -150,7 +151,7 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
       this.#isMediaDue = false;
     } else if (type === 'moof') {
       if (this.#isMediaDue) throw damaged('a fragment of it is empty');
-      if (this.#moov === null) throw damaged('its beginning is missing');
+      if (this.#movie === null) throw damaged('its beginning is missing');
       this.#isMediaDue = true;
       this.#hasFragment = true;
     }
@@ -167,15 +168,15 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
     const movie = readMovieHeader(moov);
     assertNotEncrypted(movie);
     this.#hasMovie = true;
-    const isFirst = this.#moov === null;
-    this.#moov ??= moov;
+    const isFirst = this.#movie === null;
+    this.#movie ??= movie;
     const { isFragmented, tracks } = movie;
     this.#tracks = new Map(isFragmented ? tracks.map((track) => [track.id, track]) : []);
     this.#isStandaloneFile = this.#isOnlySegment && !isFragmented;
     if (this.#isStandaloneFile) return moov;
-    if (!hasSameEncoding(this.#moov, moov, this.#readsAudioOnly))
+    if (!hasSameEncoding(this.#movie, movie, this.#readsAudioOnly))
       throw notJoinable('changes its encoding in the middle');
-    return isFirst ? withoutEdits(moov) : null;
+    return isFirst ? withoutEdits(movie) : null;
   }
 
   /** The fragment with its times on the joined clock. */
@@ -242,16 +243,18 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
 }
 
 /** ffmpeg reads the edits of fragments since version 7, so their shifts are in the fragments' own times. */
-function withoutEdits(moov: Buffer): Buffer {
+function withoutEdits({ moov, tracks }: MovieHeader): Buffer {
   const changed = Buffer.from(moov);
-  for (const { trak } of readMovieHeader(changed).tracks)
-    findBox(trak, 'edts')?.bytes.write('free', 4, 'latin1');
+  for (const { trak } of tracks) {
+    const edits = findBox(trak, 'edts')?.bytes;
+    if (edits) changed.write('free', edits.byteOffset - moov.byteOffset + 4, 'latin1');
+  }
   return changed;
 }
 
 /** Whether fragments made for one movie header can be decoded with the other. */
-function hasSameEncoding(one: Buffer, other: Buffer, readsAudioOnly: boolean): boolean {
-  if (one.equals(other)) return true;
+function hasSameEncoding(one: MovieHeader, other: MovieHeader, readsAudioOnly: boolean): boolean {
+  if (one.moov.equals(other.moov)) return true;
   return movieEssentials(one, readsAudioOnly).equals(movieEssentials(other, readsAudioOnly));
 }
 

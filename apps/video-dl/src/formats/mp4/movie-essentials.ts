@@ -1,5 +1,5 @@
 import { type Box, childBoxes } from './box.js';
-import { type Mp4Track, readMovieHeader, sampleEntries } from './movie-header.js';
+import { type MovieHeader, type Mp4Track, sampleEntries } from './movie-header.js';
 import { decoderConfigAt } from './sample-entry.js';
 
 /**
@@ -9,8 +9,7 @@ import { decoderConfigAt } from './sample-entry.js';
  * @param readsAudioOnly whether the video's encoding doesn't matter
  * @throws Mp4FormatError, RangeError for a damaged box
  */
-export function movieEssentials(moov: Buffer, readsAudioOnly: boolean): Buffer {
-  const { tracks, defaults } = readMovieHeader(moov);
+export function movieEssentials({ tracks, defaults }: MovieHeader, readsAudioOnly: boolean): Buffer {
   const relevant = tracks.filter(({ handler }) => !readsAudioOnly || handler === 'soun');
   const ids = new Set(relevant.map(({ id }) => id));
   const relevantDefaults = defaults.filter(({ bytes }) => !readsAudioOnly || ids.has(bytes.readUInt32BE(12)));

@@ -49,11 +49,11 @@ export const maxEdits = 64;
 
 /** Reads a moov box. @throws Mp4FormatError, RangeError for a damaged box */
 export function readMovieHeader(moov: Buffer): MovieHeader {
-  const boxes = childBoxes(moov);
-  const header = requiredBox({ type: 'moov', bytes: moov }, 'mvhd');
+  const movie = { type: 'moov', bytes: moov };
+  const header = requiredBox(movie, 'mvhd');
   const timescale = timescaleOf(header);
-  const extensions = boxes.filter(({ type }) => type === 'mvex');
-  const defaults = extensions.flatMap(({ bytes }) => childBoxes(bytes)).filter(({ type }) => type === 'trex');
+  const extension = findBox(movie, 'mvex');
+  const defaults = extension ? childBoxes(extension.bytes).filter(({ type }) => type === 'trex') : [];
   const durations = new Map(defaults.map(({ bytes }) => [bytes.readUInt32BE(12), bytes.readUInt32BE(20)]));
   const duration = durationIn(header);
   return {
@@ -61,9 +61,11 @@ export function readMovieHeader(moov: Buffer): MovieHeader {
     header,
     timescale,
     seconds: duration && duration / timescale,
-    isFragmented: extensions.length > 0,
+    isFragmented: extension !== undefined,
     defaults,
-    tracks: boxes.filter(({ type }) => type === 'trak').map((trak) => readTrack(trak, timescale, durations)),
+    tracks: childBoxes(moov).flatMap((box) =>
+      box.type === 'trak' ? [readTrack(box, timescale, durations)] : [],
+    ),
   };
 }
 
@@ -132,10 +134,12 @@ function durationIn(box: Box): number | null {
   return isUnknown ? null : units;
 }
 
+const maxEntries = 64;
+
 /** What the samples of a track are coded in: `avc1`, `mp4a`, … (8.5.2). */
 export function sampleEntries({ trak }: Pick<Mp4Track, 'trak'>): Box[] {
   const description = findBox(trak, 'mdia', 'minf', 'stbl', 'stsd');
-  return description === undefined ? [] : childBoxes(description.bytes, 16);
+  return description === undefined ? [] : childBoxes(description.bytes, 16, maxEntries);
 }
 
 /** Sample entries of Common Encryption (ISO 23001-7) and of Apple's FairPlay. */
