@@ -7,14 +7,20 @@ export function words(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** The header of a fragmented movie with audio tracks. @param padding in each of their boxes of boxes */
-export function movie(tracks = 1, padding: Buffer = Buffer.alloc(0)): Buffer {
+const nothing: Buffer = Buffer.alloc(0);
+
+/**
+ * The header of a fragmented movie with audio tracks.
+ * @param padding in each of their boxes of boxes
+ * @param entries what each track is coded in
+ */
+export function movie(tracks = 1, padding = nothing, entries = nothing): Buffer {
   const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);
   const media = [
     padding,
     full('mdhd', words(0, 0, 1000, 0, 0)),
     full('hdlr', words(0), Buffer.from('soun'), Buffer.alloc(12)),
-    makeBox('minf', [padding, makeBox('stbl', [padding, full('stsd', words(0))])]),
+    makeBox('minf', [padding, makeBox('stbl', [padding, full('stsd', words(0), entries)])]),
   ];
   const header = full('tkhd', words(0, 0, 1, 0, 0), Buffer.alloc(60));
   return Buffer.concat([

@@ -1,6 +1,9 @@
-import { type Box, childBoxes } from './box.js';
+import { type Box, childBoxes, Mp4FormatError } from './box.js';
 import { type MovieHeader, type Mp4Track, sampleEntries } from './movie-header.js';
 import { decoderConfigAt } from './sample-entry.js';
+
+/** In all tracks. Usual ones have a few hundred. */
+const maxDescriptionBytes = 64 * 1024;
 
 /**
  * The fields that two movie headers must share so that fragments made for one can be decoded
@@ -14,6 +17,9 @@ export function movieEssentials({ tracks, defaults }: MovieHeader, readsAudioOnl
   const ids = new Set(relevant.map(({ id }) => id));
   const relevantDefaults = defaults.filter(({ bytes }) => !readsAudioOnly || ids.has(bytes.readUInt32BE(12)));
   const numbers = relevant.map(({ id, timescale }) => Buffer.from(JSON.stringify([id, timescale])));
+  const entries = relevant.flatMap(sampleEntries);
+  if (entries.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxDescriptionBytes)
+    throw new Mp4FormatError('its sample descriptions are too large');
   const descriptions = relevant.flatMap(sampleDescriptions);
   return Buffer.concat([...numbers, ...descriptions, ...relevantDefaults.map(({ bytes }) => bytes)]);
 }
