@@ -37,7 +37,7 @@ export interface Mp4Structure {
 
 /** @param totalBytes of the file; Infinity while unknown. @throws MissingBytes, Mp4FormatError, RangeError, Rejection */
 export function readStructure(file: PartialFile, totalBytes: number): Mp4Structure {
-  let moov: Buffer | undefined;
+  let movie: MovieHeader | undefined;
   let movieAt = 0;
   let samplesEnd: number | null = 0;
   let index: Mp4Structure['index'];
@@ -53,30 +53,29 @@ export function readStructure(file: PartialFile, totalBytes: number): Mp4Structu
     if (end > totalBytes) isWhole = false;
     if (isIndex && (end > totalBytes || end - offset > maxIndexBytes)) break;
     if (header.type === 'moov') {
-      moov = file.read(offset, end - offset, lookAheadBytes);
+      movie = readMovieHeader(file.read(offset, end - offset, lookAheadBytes));
       movieAt = offset;
-      samplesEnd = endOfSamples(moov);
+      samplesEnd = endOfSamples(movie);
     }
     if (header.type === 'sidx')
       index ??= { ...readSegmentIndex(file.read(offset, end - offset, lookAheadBytes)), end };
     if (header.type === 'mdat') media.push({ start: offset + header.headerSize, end });
     // In a file that isn't whole anyway, no other media are looked for.
     const wantedEnd = isWhole ? (samplesEnd ?? 0) : 0;
-    if (moov !== undefined && media.some((box) => box.end >= wantedEnd)) break;
+    if (movie !== undefined && media.some((box) => box.end >= wantedEnd)) break;
     // In a file of unknown size, nothing after the media can be read.
     if (end === Infinity) break;
     offset = end;
   }
-  if (moov !== undefined && isWhole) isWhole = samplesEnd !== null && holdsSamples(media, moov, movieAt);
-  const movie = moov && readMovieHeader(moov);
+  if (movie !== undefined && isWhole) isWhole = samplesEnd !== null && holdsSamples(media, movie, movieAt);
   return { movie, movieAt, index, samplesEnd: samplesEnd ?? 0, hasMedia: media.length > 0, isWhole };
 }
 
 /** Null if the tables of the samples are unusable. */
-function endOfSamples(movie: Buffer): number | null {
+function endOfSamples({ tracks }: MovieHeader): number | null {
   let last = 0;
   try {
-    for (const { end } of sampleSpans(movie)) last = Math.max(last, end);
+    for (const { end } of sampleSpans(tracks)) last = Math.max(last, end);
     return last;
   } catch (error) {
     if (isDamage(error)) return null;
@@ -88,11 +87,11 @@ function endOfSamples(movie: Buffer): number | null {
  * Whether these boxes hold all samples of a movie.
  * @throws Rejection for samples inside `moov`, which moved forward when a part of the file was lost
  */
-function holdsSamples(media: readonly Span[], movie: Buffer, movieAt: number): boolean {
+function holdsSamples(media: readonly Span[], { moov, tracks }: MovieHeader, movieAt: number): boolean {
   const isIn = (chunk: Span) => media.some(({ start, end }) => start <= chunk.start && chunk.end <= end);
-  for (const chunk of sampleSpans(movie)) {
+  for (const chunk of sampleSpans(tracks)) {
     if (chunk.start === chunk.end || isIn(chunk)) continue;
-    if (chunk.start < movieAt + movie.length && chunk.end > movieAt) throw incomplete();
+    if (chunk.start < movieAt + moov.length && chunk.end > movieAt) throw incomplete();
     return false;
   }
   return true;
@@ -109,7 +108,7 @@ function incomplete(): Rejection {
 function isLayerTwo({ tracks }: MovieHeader, file: PartialFile): boolean {
   const [track, second] = tracks.filter(({ handler }) => handler === 'soun');
   if (track === undefined || second !== undefined) return false;
-  const [first] = chunksOf(requiredBox(track.trak, 'mdia', 'minf', 'stbl'));
+  const [first] = chunksOf(track.stbl);
   const frame = first === undefined ? Buffer.alloc(0) : file.read(first.offset, 4);
   return frame.length === 4 && readMp3FrameHeader(frame.readUInt32BE()) === undefined;
 }

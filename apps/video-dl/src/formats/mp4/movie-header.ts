@@ -13,6 +13,8 @@ export interface Edit {
 /** A track as the moov box describes it. */
 export interface Mp4Track {
   readonly trak: Box;
+  /** Its tables (8.5.1). */
+  readonly stbl: Box;
   readonly id: number;
   /** `vide`, `soun`, … */
   readonly handler: string;
@@ -82,6 +84,7 @@ function readTrack(trak: Box, movieTimescale: number, durations: ReadonlyMap<num
   const delay = delays.reduce((sum, { duration }) => sum + duration, 0);
   return {
     trak,
+    stbl: requiredBox(media, 'minf', 'stbl'),
     id,
     handler: requiredBox(media, 'hdlr').bytes.toString('latin1', 16, 20),
     isEnabled: (header.bytes.readUInt8(11) & 1) === 1,
@@ -137,8 +140,8 @@ function durationIn(box: Box): number | null {
 const maxEntries = 64;
 
 /** What the samples of a track are coded in: `avc1`, `mp4a`, … (8.5.2). */
-export function sampleEntries({ trak }: Pick<Mp4Track, 'trak'>): Box[] {
-  const description = findBox(trak, 'mdia', 'minf', 'stbl', 'stsd');
+export function sampleEntries({ stbl }: Mp4Track): Box[] {
+  const description = findBox(stbl, 'stsd');
   return description === undefined ? [] : childBoxes(description.bytes, 16, maxEntries);
 }
 
@@ -154,7 +157,7 @@ export function assertNotEncrypted({ moov, tracks }: MovieHeader): void {
 }
 
 /** Whether the media of a track are in the same file, as far as it says (8.7.2). */
-export function isSelfContained({ trak }: Pick<Mp4Track, 'trak'>): boolean {
+export function isSelfContained({ trak }: Mp4Track): boolean {
   const reference = findBox(trak, 'mdia', 'minf', 'dinf', 'dref');
   return reference === undefined || (reference.bytes.readUInt32BE(24) & 1) === 1;
 }

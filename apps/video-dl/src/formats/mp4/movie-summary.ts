@@ -27,13 +27,13 @@ export function summariseMovie({
 
 /** Undefined if its codec is unknown to us. */
 function summariseTrack(track: Mp4Track): ProbedStream | undefined {
-  const { trak, handler, isEnabled, timescale, duration } = track;
+  const { trak, stbl, handler, isEnabled, timescale, duration } = track;
   const [entry] = sampleEntries(track);
   const codec = entry && codecOf(entry);
   if (entry === undefined || codec === undefined || duration === null) return undefined;
   const isVideo = handler === 'vide';
   const durationSeconds = duration / timescale;
-  const sizes = sampleSizes(requiredBox(trak, 'mdia', 'minf', 'stbl'));
+  const sizes = sampleSizes(stbl);
   return {
     type: isVideo ? 'video' : 'audio',
     codec,
@@ -97,7 +97,7 @@ function skippedUnits({ edits }: Mp4Track): number | undefined {
 
 /** How much media the only edit hides, minus the time at which the first sample is shown. */
 function hiddenSeconds(track: Mp4Track): number | undefined {
-  const offsets = findBox(track.trak, 'mdia', 'minf', 'stbl', 'ctts')?.bytes;
+  const offsets = findBox(track.stbl, 'ctts')?.bytes;
   const shownAt = offsets === undefined || offsets.readUInt32BE(12) === 0 ? 0 : offsets.readInt32BE(20);
   const hidden = (skippedUnits(track) ?? 0) - shownAt;
   return hidden > 0 ? hidden / track.timescale : undefined;

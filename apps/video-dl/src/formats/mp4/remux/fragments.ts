@@ -11,7 +11,7 @@ import {
   type Tags,
   tagsBox,
 } from './movie-boxes.js';
-import type { ChosenTrack } from './source-tracks.js';
+import type { SourceTrack } from './source-tracks.js';
 
 /** A part of a source that its index lists. */
 interface Subsegment extends IndexedPart {
@@ -36,7 +36,7 @@ const maxReferenceBytes = 0x7fff_ffff;
  */
 export function layOutFragments(
   files: readonly SourceFile[],
-  tracks: readonly ChosenTrack[],
+  tracks: readonly SourceTrack[],
   tags: Tags,
 ): Layout {
   if (files.length !== 2) throw new NotRemuxableError('its fragments have both tracks');
@@ -60,7 +60,7 @@ export function layOutFragments(
   return { ...layoutOf(outputs, header, groups.flat()), fragmentTracks: [1, 2] };
 }
 
-function assertHidesLittle({ edits, handler, timescale }: ChosenTrack): void {
+function assertHidesLittle({ edits, handler, timescale }: SourceTrack): void {
   const hidden = edits.map(({ mediaTime }) => mediaTime / timescale);
   if (hidden.length > 1 || hidden.some((seconds) => seconds < 0 || seconds > maxHiddenSeconds[handler]))
     throw new NotRemuxableError('its edits hide media');

@@ -2,7 +2,7 @@ import { isDamage } from '../box.js';
 import { layOutFragments } from './fragments.js';
 import { type Layout, maxHeaderBytes, NotRemuxableError, type SourceFile } from './layout.js';
 import type { Tags } from './movie-boxes.js';
-import { type ChosenTrack, sourceTracks } from './source-tracks.js';
+import { sourceTracks } from './source-tracks.js';
 import { layOutSamples } from './samples.js';
 import { layOutWindow, type WindowLayout, type WindowTimes } from './window.js';
 import { readStructure } from '../head.js';
@@ -82,9 +82,7 @@ function readSource({ pieces, totalBytes }: PartlyRead): SourceFile {
 
 /** Of two files, the first has the video and the second the audio. */
 function tracksOf(sources: readonly SourceFile[], reader: WindowTimes['for']) {
-  const all: ChosenTrack[] = sources.flatMap(({ movie }, source) =>
-    sourceTracks(movie, reader).map((track) => ({ ...track, source })),
-  );
+  const all = sources.flatMap(({ movie }, source) => sourceTracks(movie, source, reader));
   const video = all.find(({ handler, source }) => handler === 'vide' && source === 0);
   const last = sources.length - 1;
   return {

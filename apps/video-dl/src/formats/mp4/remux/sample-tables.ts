@@ -1,5 +1,5 @@
-import { type Box, childBoxes, findBox, Mp4FormatError, requiredBox } from '../box.js';
-import { isSelfContained } from '../movie-header.js';
+import { type Box, findBox, Mp4FormatError, requiredBox } from '../box.js';
+import { isSelfContained, type Mp4Track } from '../movie-header.js';
 
 /** A part of a file. */
 export interface Span {
@@ -11,14 +11,11 @@ export interface Span {
  * Where the samples of a movie are in its file, chunk by chunk. Fragments have their own.
  * @throws Mp4FormatError when the tables contradict each other, or media are in another file; RangeError for a damaged box
  */
-export function* sampleSpans(moov: Buffer): Generator<Span> {
-  for (const trak of childBoxes(moov)) {
-    if (trak.type !== 'trak') continue;
-    if (!isSelfContained({ trak })) throw new Mp4FormatError('its media are in another file');
-    const stbl = findBox(trak, 'mdia', 'minf', 'stbl');
-    if (stbl === undefined) continue;
-    const sizes = sampleSizes(stbl);
-    for (const { offset, first, end } of chunksOf(stbl))
+export function* sampleSpans(tracks: readonly Mp4Track[]): Generator<Span> {
+  for (const track of tracks) {
+    if (!isSelfContained(track)) throw new Mp4FormatError('its media are in another file');
+    const sizes = sampleSizes(track.stbl);
+    for (const { offset, first, end } of chunksOf(track.stbl))
       yield { start: offset, end: offset + sizes.sum(first, end) };
   }
 }

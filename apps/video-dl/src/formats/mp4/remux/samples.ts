@@ -1,7 +1,7 @@
 import { childBoxes, fullBox, uint32, uint64 } from '../box.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import { fileType, layoutOf, movieBox, type OutputTrack, type Tags, tagsBox } from './movie-boxes.js';
-import type { ChosenTrack } from './source-tracks.js';
+import type { SourceTrack } from './source-tracks.js';
 import { chunksOf, decodeTimes, sampleSizes } from './sample-tables.js';
 
 /** How much of each track follows the other in a file made of two. */
@@ -10,7 +10,7 @@ const interleaveSeconds = 1;
 const copiedTables = ['stts', 'ctts', 'cslg', 'stss', 'sdtp', 'stsz', 'sgpd', 'sbgp'];
 
 /** A track of the output whose samples are in chunks. */
-export interface SampledTrack extends OutputTrack, ChosenTrack {
+export interface SampledTrack extends OutputTrack {
   readonly runs: readonly SampleRun[];
 }
 
@@ -25,7 +25,7 @@ interface PlacedRun extends SampleRun {
  */
 export function layOutSamples(
   files: readonly SourceFile[],
-  tracks: readonly ChosenTrack[],
+  tracks: readonly SourceTrack[],
   tags: Tags,
 ): Layout {
   const sampled = tracks.map((track) => {
@@ -147,7 +147,7 @@ const maxRuns = 200_000;
  * @throws NotRemuxableError when the tables contradict each other or the size of the file; RangeError for a damaged box
  */
 export function readSampleRuns(
-  { stbl, timescale, description: { entries }, source }: ChosenTrack,
+  { stbl, timescale, description: { entries }, source }: SourceTrack,
   files: readonly SourceFile[],
   wants: (sample: number) => boolean = () => true,
 ): Pick<SampledTrack, 'runs' | 'mediaSeconds'> {

@@ -5,7 +5,7 @@ import type { Tags } from './movie-boxes.js';
 import { layOutTracks, readSampleRuns, type SampledTrack } from './samples.js';
 import { sampleSizes } from './sample-tables.js';
 import { SampleTimes } from './sample-times.js';
-import type { ChosenTrack } from './source-tracks.js';
+import type { SourceTrack } from './source-tracks.js';
 
 /** The part of a movie that a clip shows. */
 export interface WindowTimes {
@@ -45,7 +45,7 @@ const longPacketSeconds = 0.03;
  */
 export function layOutWindow(
   files: readonly SourceFile[],
-  { tracks, all }: { tracks: readonly ChosenTrack[]; all: readonly ChosenTrack[] },
+  { tracks, all }: { tracks: readonly SourceTrack[]; all: readonly SourceTrack[] },
   window: WindowTimes,
   tags: Tags,
 ): WindowLayout {
@@ -160,7 +160,7 @@ function cutOf(timeline: SampleTimes, samples: readonly number[], start: number,
 
 /** The track with the tables and edits of the kept samples. */
 function slicedTrack(
-  source: ChosenTrack,
+  source: SourceTrack,
   { timeline, samples, start, end }: Cut,
   files: readonly SourceFile[],
 ): SampledTrack {
