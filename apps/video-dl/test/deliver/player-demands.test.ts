@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Site, startSite } from '@media-services/fault-site';
 import { execa } from 'execa';
 import { type Box, childBoxes, findBox } from '../../src/formats/mp4/box.js';
+import { otherBuilds } from '../support/media-tools.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
 
@@ -33,9 +34,9 @@ interface Movie {
 }
 
 /** The MP4 that the service sends for a file. */
-async function movieOf(path: string, clip = ''): Promise<Movie> {
+async function movieOf(path: string, clip = '', { url: base } = service): Promise<Movie> {
   const url = encodeURIComponent(`${site.url}${path}`);
-  const { status, complete, body } = await receive(`${service.url}/api/stream/video?url=${url}${clip}`);
+  const { status, complete, body } = await receive(`${base}/api/stream/video?url=${url}${clip}`);
   expect({ status, complete }).toEqual({ status: 200, complete: true });
   const boxes = childBoxes(body, 0);
   const moov = boxes.find(({ type }) => type === 'moov');
@@ -194,6 +195,21 @@ describe('video with its parameter sets in the media alone', () => {
     const content = contentOf(entry, config);
     const sets = config === 'hvcC' ? content[22] : (content[5] ?? 0) & 0x1f;
     expect(sets).toBeGreaterThan(0);
+  });
+
+  // Newer versions of ffmpeg add a sample entry.
+  it.each(otherBuilds())('has one sample entry with the $build ffmpeg', async ({ ffmpeg }) => {
+    await using other = await startService({ ALLOWED_PRIVATE_SOURCES: site.host, FFMPEG_PATH: ffmpeg });
+    const path = await serve('repeated.mp4', [
+      '-c:v',
+      'libx265',
+      '-x265-params',
+      'log-level=error',
+      '-tag:v',
+      'hev1',
+    ]);
+    const movie = await movieOf(path, '', other);
+    expect(entriesOf(trackOf(movie, 'vide')).map(({ type }) => type)).toEqual(['hvc1']);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Cover } from '../cover.js';
 import { childBoxes, Mp4FormatError, type BoxHeader } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
 import { FragmentClock, type TrackProgress } from './fragment-clock.js';
-import { withChapters, withCover, withMovieDuration, withoutTracks } from './movie-changes.js';
+import { withChapters, withCover, withMovieDuration, withOneEntry, withoutTracks } from './movie-changes.js';
 import { readMovieHeader } from './movie-header.js';
 import { type TextTrack, TextTracks } from './text-track.js';
 
@@ -95,7 +95,7 @@ export class FragmentedMp4 extends BoxStream {
     const seconds = this.#movieSeconds();
     const timed = seconds === null || seconds <= 0 ? moov : withMovieDuration(moov, seconds);
     const empty = this.progress.filter(({ handler, samples }) => handler === 'soun' && samples === 0);
-    const heard = withoutTracks(timed, new Set(empty.map(({ id }) => id)));
+    const heard = withoutTracks(withOneEntry(timed), new Set(empty.map(({ id }) => id)));
     const { cover, chapters = [], texts = [] } = this.#added;
     const covered = cover == null ? heard : withCover(heard, cover);
     const listed = chapters.length === 0 ? covered : withChapters(covered, chapters);

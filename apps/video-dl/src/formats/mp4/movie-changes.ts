@@ -38,6 +38,18 @@ export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
   });
 }
 
+/**
+ * The moov box whose tracks have one sample entry each. Newer versions of ffmpeg add another for parameter sets
+ * that a filter has found in the media, although no fragment refers to it.
+ */
+export function withOneEntry(box: Buffer): Buffer {
+  return withChildren(box, ({ type, bytes }) => {
+    if (['trak', 'mdia', 'minf', 'stbl'].includes(type)) return [withOneEntry(bytes)];
+    const [entry] = type === 'stsd' ? childBoxes(bytes, 16) : [];
+    return [entry === undefined ? bytes : fullBox('stsd', 0, 0, [uint32(1), entry.bytes])];
+  });
+}
+
 /** @param box an mvhd, mdhd or tkhd, changed in place */
 function writeDuration(box: Box, duration: number): void {
   const { at } = durationField(box);
