@@ -87,7 +87,7 @@ class TrackWriter {
     range: ByteWindow | null,
     initialisation: number | null,
     seconds: number | null,
-    mayBeAbsent = false,
+    { isRounded = false, mayBeAbsent = false } = {},
   ): void {
     this.table.add({
       reference,
@@ -96,7 +96,7 @@ class TrackWriter {
       seconds,
       key: null,
       sequence: 0,
-      isRounded: false,
+      isRounded,
       isDiscontinuity: this.#isPeriodNew,
       mayBeAbsent,
     });
@@ -156,7 +156,11 @@ class TrackWriter {
       const reference = fillTemplate(media, track, startNumber + index, time);
       // One that crosses the boundary of two periods is listed in both.
       if (this.#isPeriodNew && time < from && this.table.endsWith(reference)) this.#isPeriodNew = false;
-      else this.#add(reference, null, initialisation, seconds, mayBeAbsent);
+      else
+        this.#add(reference, null, initialisation, seconds, {
+          isRounded: timeline === undefined,
+          mayBeAbsent,
+        });
     }
   }
 
@@ -179,7 +183,8 @@ class TrackWriter {
       const rest = periodSeconds === null || seconds === null ? null : periodSeconds - index * seconds;
       const lastSeconds = rest === null || seconds === null || rest <= 0 ? null : Math.min(rest, seconds);
       const ownSeconds = isLast ? lastSeconds : seconds;
-      this.#add(attributes['media'] ?? '', readRange(attributes['mediaRange']), initialisation, ownSeconds);
+      const range = readRange(attributes['mediaRange']);
+      this.#add(attributes['media'] ?? '', range, initialisation, ownSeconds, { isRounded: true });
     }
   }
 }

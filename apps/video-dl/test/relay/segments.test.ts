@@ -840,11 +840,11 @@ describe('segments of a DASH manifest', () => {
     expect(isClean).toBe(true);
   });
 
-  const template = (total: string) => {
+  const template = (total: string, duration = '1') => {
     const [name] = [`tail-${counter++}`];
     for (const [index, body] of dash.entries())
       bench.on(`/put/${name}-${index}`, (_request, response) => void response.end(body));
-    const media = `<SegmentTemplate duration="1" initialization="/put/${name}-0" media="/put/${name}-$Number$"/>`;
+    const media = `<SegmentTemplate duration="${duration}" initialization="/put/${name}-0" media="/put/${name}-$Number$"/>`;
     return manifest(
       `<AdaptationSet contentType="video">${media}<Representation id="v"/></AdaptationSet>`,
       total,
@@ -854,6 +854,10 @@ describe('segments of a DASH manifest', () => {
   it('are complete without a last one that only the duration of another track implies', async () => {
     expect((await read(template('PT4.3S'))).isClean).toBe(true);
     expect((await failureOf(template('PT4.8S')))?.code).toBe('video_not_found');
+  });
+
+  it('may be shorter than the only duration that their manifest states', async () => {
+    expect((await read(template('PT11.4S', '2.9'))).isClean).toBe(true);
   });
 
   /** Serves the segments as NAME-0 (the initialisation), NAME-1 … @returns the name */
