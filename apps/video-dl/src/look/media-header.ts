@@ -48,6 +48,15 @@ function withoutLength(head: SourceHead): Probe {
   return { ...head.probe, durationSeconds: null, sizeBytes: null };
 }
 
+/** Joined segments have only the header of the first. From it and the beginning of fragments, ffprobe computes bit rates. */
+function ofWhole(found: Probe, durationSeconds: number | null): Probe {
+  const hasRates = !found.formatName.startsWith('mov');
+  const streams = hasRates
+    ? found.streams
+    : found.streams.map((stream) => ({ ...stream, bitrateKbps: null }));
+  return { ...found, streams, durationSeconds, isExact: true };
+}
+
 /** Merges separate audio and video. */
 function merged(probes: readonly Probe[]): Probe {
   const [first] = probes;
@@ -93,10 +102,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
         inputs.map(async ({ url, analysis, isJoined, statedSeconds }) => {
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
           const found = await probe(tools, url, { signal, parse, maxMs: restMs, analysis, environment });
-          // Joined segments have only the header of the first segment.
-          return isJoined
-            ? { ...found, durationSeconds: statedSeconds, isExact: true }
-            : corrected(found, head);
+          return isJoined ? ofWhole(found, statedSeconds) : corrected(found, head);
         }),
       );
       return merged(probes);

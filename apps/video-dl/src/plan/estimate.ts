@@ -58,12 +58,12 @@ export function estimateAudioBytes(input: EstimateInput): number | null {
 function formatBytes(format: Format, durationSeconds: number | null): number | null {
   const overhead = format.source.kind === 'hls' ? transportStreamOverhead : 1;
   if (format.filesizeBytes !== null) {
-    return format.filesizeIsEstimate ? format.filesizeBytes / overhead : format.filesizeBytes;
+    return Math.round(format.filesizeIsEstimate ? format.filesizeBytes / overhead : format.filesizeBytes);
   }
   const kbps = format.totalBitrateKbps ?? sumOfTracks(format);
   return kbps === null || durationSeconds === null
     ? null
-    : (kbps * bytesPerKbit * durationSeconds) / overhead;
+    : Math.round((kbps * bytesPerKbit * durationSeconds) / overhead);
 }
 
 function sumOfTracks({ hasVideo, hasAudio, videoBitrateKbps, audioBitrateKbps }: Format): number | null {

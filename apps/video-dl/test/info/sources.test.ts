@@ -52,7 +52,15 @@ const sources: [path: string, durationSeconds: number, downloads: Record<string,
   ['/media/sound.m4a', 4, { mp3 }],
   ['/media/sound.ogg', 4, { mp3 }],
   ['/media/hls-ts/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
-  ['/media/hls-fmp4/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
+  [
+    '/media/hls-fmp4/index.m3u8',
+    4,
+    {
+      mp3,
+      'mp4-720': mp4(360, { estimatedBytes: null }),
+      'mp4-1080': mp4(360, { estimatedBytes: null }),
+    },
+  ],
   ['/media/hls-aes/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
   ['/media/hls-byteranges/index.m3u8', 4, { mp3, 'mp4-720': mp4(360), 'mp4-1080': mp4(360) }],
   [

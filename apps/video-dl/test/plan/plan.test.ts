@@ -122,6 +122,8 @@ describe('planTarget for MP3', () => {
       limits,
     );
     expect(copied).toMatchObject({ video: null, audio: { action: 'copy' }, estimatedBytes: 1234 });
+    const rated = audioOnly({ audioCodec: 'mp3', totalBitrateKbps: 97.405 });
+    expect(planTarget(extraction([rated]), 'mp3', limits).estimatedBytes).toBe(1_217_563);
     const encoded = planTarget(extraction([audioOnly()]), 'mp3', limits);
     expect(encoded).toMatchObject({ audio: { action: 'transcode' }, estimatedBytes: 100 * 24_000 });
   });
