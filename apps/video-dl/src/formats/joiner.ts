@@ -24,6 +24,8 @@ export interface TrackChanges {
   readonly omitted?: ReadonlySet<TrackKind>;
   /** The sizes of its H.264 so far. */
   readonly pictureSizes?: readonly PictureSize[];
+  /** Of its first AAC, as {@link FormatWatch} compares them. */
+  readonly audioFormat?: number | undefined;
   /** Whether any audio has come so far. */
   readonly hasAudio?: boolean;
 }

@@ -1,6 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import type { LaidOutWindow } from '../look/layouts.js';
 import type { Learnt } from '../look/learnt.js';
+import type { TrackChanges } from '../formats/joiner.js';
 import { largestOf, type PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { fitInto } from './estimate.js';
 import type { Plan } from './plan.js';
@@ -13,6 +14,11 @@ export interface InputFacts {
   readonly startsWithKeyFrame?: boolean;
   /** Its audio ends before the clip or starts after it, as the file states. */
   readonly lacksAudio?: boolean;
+}
+
+interface OpenedInput extends InputFacts {
+  readonly pictureSizes?: readonly PictureSize[] | undefined;
+  readonly changes?: TrackChanges;
 }
 
 /** ffmpeg keeps in memory what it reads before its output. */
@@ -28,12 +34,11 @@ export function conversionOf(plan: Plan, learnt: readonly Learnt[]): Plan {
 }
 
 /** The plan, once it is known what its inputs have. */
-export function withInputs(
-  whole: Plan,
-  inputs: readonly (InputFacts & { readonly pictureSizes?: readonly PictureSize[] | undefined })[],
-): Plan {
+export function withInputs(whole: Plan, inputs: readonly OpenedInput[]): Plan {
   const size = largestOf(inputs[0]?.pictureSizes ?? []);
-  const plan = size === undefined ? whole : withLearnt(whole, { kind: 'changes', track: 'video', size });
+  const sized = size === undefined ? whole : withLearnt(whole, { kind: 'changes', track: 'video', size });
+  const changesAudio = inputs.at(-1)?.changes?.changed?.has('audio') === true;
+  const plan = changesAudio ? withLearnt(sized, { kind: 'changes', track: 'audio' }) : sized;
   if (plan.expected.clip === null) return plan;
   const { video, audio } = plan;
   const isCut = video?.action === 'copy' && inputs[0]?.startsWithKeyFrame !== true;

@@ -49,6 +49,7 @@ export class SegmentsResource implements Resource {
   #current: JoinedSegments | null = null;
   #isDelivered = false;
   #sizesAhead: readonly PictureSize[] = [];
+  #changesAudioAhead = false;
 
   constructor(index: SegmentIndex, context: RelayContext, reading: Reading) {
     this.#index = index;
@@ -62,7 +63,9 @@ export class SegmentsResource implements Resource {
   }
 
   get changes(): TrackChanges {
-    return this.#current?.media.changes ?? {};
+    const changes = this.#current?.media.changes ?? {};
+    if (!this.#changesAudioAhead) return changes;
+    return { ...changes, changed: new Set([...(changes.changed ?? []), 'audio' as const]) };
   }
 
   /** Those of its H.264, so far and ahead. */
@@ -150,25 +153,27 @@ export class SegmentsResource implements Resource {
     return new JoinedSegments(this.#index, this.#context, signal, { first, end, readsAudioOnly });
   }
 
-  /** Reads sizes of H.264 behind discontinuities. The segments are requested again in their turn. */
+  /** Reads sizes of H.264 and formats of AAC behind discontinuities. The segments are requested again in their turn. */
   async lookAhead(signal: AbortSignal): Promise<void> {
-    if (this.changes.pictureSizes?.length !== 1) return;
+    const { pictureSizes, audioFormat } = this.changes;
+    if (pictureSizes?.length !== 1) return;
     const { first, end } = this.#window ?? whole;
     const list = await this.#index.list(signal);
     const marked = [...list.discontinuities(Math.min(end, list.length) - 1)].filter(
       (number) => number > first,
     );
-    const sizes = await Promise.all(
+    const ahead = await Promise.all(
       marked.slice(0, maxLooksAhead).map(async (number) => {
         const beginning = this.#joined(signal, { first: number, end: number + 1 });
         // A failure surfaces when its turn comes.
         await beginning.begin(maxBeginningBytes).catch(() => undefined);
         beginning.discard();
-        return beginning.media.changes?.pictureSizes ?? [];
+        return beginning.media.changes ?? {};
       }),
     );
     signal.throwIfAborted();
-    this.#sizesAhead = sizes.flat();
+    this.#sizesAhead = ahead.flatMap((changes) => changes.pictureSizes ?? []);
+    this.#changesAudioAhead = ahead.some((changes) => (changes.audioFormat ?? audioFormat) !== audioFormat);
   }
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {

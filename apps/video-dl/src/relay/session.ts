@@ -31,7 +31,7 @@ export interface RelayInput extends Beginning {
   readonly pictureSizes?: readonly PictureSize[] | undefined;
   /** Requests the beginning now, so that it arrives while ffmpeg starts. */
   readAhead(): void;
-  /** Reads sizes of the video behind marked discontinuities. @throws the reason of the session's end */
+  /** Reads what the video and the audio are behind marked discontinuities. @throws the reason of the session's end */
   lookAhead?(): Promise<void>;
   /**
    * Writes joined segments into a child's input, which costs less than reading them from the URL. Ends the input only

@@ -84,16 +84,16 @@ const changedFrames = 3;
 
 /** Compares the formats of ADTS frames with the first one. */
 export class FormatWatch {
-  #first: number | undefined;
+  first: number | undefined;
   #last: number | undefined;
   #others = 0;
 
   /** @param format of the next frame; undefined if it has none */
   hasChanged(format: number | undefined): boolean {
-    this.#first ??= format;
+    this.first ??= format;
     this.#others = format === this.#last ? this.#others + 1 : 1;
     this.#last = format;
-    return format !== this.#first && this.#others >= changedFrames;
+    return format !== this.first && this.#others >= changedFrames;
   }
 }
 

@@ -44,6 +44,10 @@ export class TransportTracks {
   /** Sample rate and channels of the main audio, if that is AAC. */
   readonly #format = new FormatWatch();
 
+  get audioFormat(): number | undefined {
+    return this.#format.first;
+  }
+
   get tracks(): readonly Elementary[] | null {
     return this.state.tracks;
   }
