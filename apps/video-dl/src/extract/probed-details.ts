@@ -13,7 +13,7 @@ export type ProbeSource = (
 ) => Promise<Probe>;
 
 /**
- * Probes the selected media if the page didn't state their codecs or duration, so
+ * Probes the selected media if the page didn't state their codecs or duration for certain, so
  * that `/api/info` has real values and the plan uses the real codecs.
  *
  * @throws DomainError when none of the selected media can be read
@@ -41,8 +41,12 @@ export async function withProbedDetails(
   return withProbes(extraction, probes);
 }
 
+/** Of an audio file without a bit rate and a size, the page may have guessed all it says from the file's name. */
 function isUnclear(format: Format): boolean {
+  const isNamedOnly =
+    format.source.kind === 'file' && format.hasVideo === false && format.totalBitrateKbps === null;
   return (
+    (isNamedOnly && format.audioBitrateKbps === null && format.filesizeBytes === null) ||
     format.hasVideo === null ||
     format.hasAudio === null ||
     (format.hasVideo && format.videoCodec === null) ||

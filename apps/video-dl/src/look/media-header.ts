@@ -37,7 +37,7 @@ const statesLength = /^(?:mov|matroska|ogg|flac|wav|aiff)\b/u;
 
 function corrected(found: Probe, head: SourceHead | undefined): Probe {
   if (head === undefined || head.correctedLength === null)
-    return { ...found, isExact: statesLength.test(found.formatName) };
+    return { ...found, isExact: head?.probe != null || statesLength.test(found.formatName) };
   const { seconds } = head.correctedLength;
   return { ...found, durationSeconds: seconds, isExact: false, defect: 'wrong_length' };
 }

@@ -21,9 +21,7 @@ export function withFacts(extraction: Extraction, facts: Facts): Extraction {
   };
 }
 
-/** The length that a file's index proves; null for any other file. */
+/** The length that a file's header states; null if that may be wrong, or if we don't read it. */
 function exactSeconds({ head: { probe, correctedLength } }: SourceFacts): number | null {
-  return probe?.formatName.startsWith('mov') === true && correctedLength === null
-    ? probe.durationSeconds
-    : null;
+  return correctedLength === null ? (probe?.durationSeconds ?? null) : null;
 }

@@ -310,6 +310,19 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
     expect(head.headers.get('x-content-duration')).toBe('4');
   });
 
+  it.each(['sound.mp3', 'sound.ogg', 'sound.flac'])(
+    "prefers the length of %s to the page's",
+    async (name) => {
+      const page = `${site.url}/json-ld?media=${name}&duration=PT8H`;
+      const { status, body } = await service.info(page);
+      expect({ status, source: body['durationSource'] }).toEqual({ status: 200, source: 'media' });
+      expect(Math.abs(Number(body['duration']) - 4)).toBeLessThan(0.1);
+      expect(body['downloads']).toHaveLength(1);
+      const head = await service.get('/api/stream', { url: page }, { method: 'HEAD' });
+      expect(Math.abs(Number(head.headers.get('x-content-duration')) - 4)).toBeLessThan(0.1);
+    },
+  );
+
   it('says that only the page states a length', async () => {
     const { body } = await service.info(`${site.url}/fixture/rungs`);
     expect(body).toMatchObject({ duration: 212.5, durationSource: 'page' });
