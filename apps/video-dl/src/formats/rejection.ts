@@ -40,10 +40,10 @@ export function damaged(what: string): Rejection {
 }
 
 /** The media is intact, but its parts can't be joined into one file. */
-export function notJoinable(what: string): Rejection {
+export function notJoinable(what: string, remedy = 'Try another page or format.'): Rejection {
   return new Rejection(
     'no_media',
-    `The video ${what}, so its parts can't be joined into one file. Try another page or format.`,
+    `The video ${what}, so its parts can't be joined into one file. ${remedy}`,
   );
 }
 

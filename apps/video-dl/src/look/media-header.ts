@@ -97,7 +97,8 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
           : await probeBeginning(tools, read, { signal: options.signal, parse, maxMs });
         if (found !== null) return corrected(found, head);
       }
-      const inputs = await session.add(source);
+      // Only the first segments are read, and an MP3 doesn't need those of one encoding.
+      const inputs = await session.add(source, 'all', null, true);
       const probes = await Promise.all(
         inputs.map(async ({ url, analysis, isJoined, statedSeconds }) => {
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));

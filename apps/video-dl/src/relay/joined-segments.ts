@@ -8,6 +8,8 @@ import type { Analysis, RelayContext } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
 
+const partsRemedy = 'Request an MP3 from `/api/stream`, or with `start` and `end` a part without the change.';
+
 /** The segments to join, by their numbers. */
 interface JoinedRange {
   readonly first: number;
@@ -163,7 +165,8 @@ export class JoinedSegments {
       const bytes = await this.#reader.initialisation(number, this.#signal);
       const digest = await this.#parse({ kind: 'initialisation', bytes, readsAudioOnly }, this.#signal);
       first ??= digest;
-      if (digest !== null && digest !== first) throw notJoinable('changes its encoding in the middle');
+      if (digest !== null && digest !== first)
+        throw notJoinable('changes its encoding in the middle', readsAudioOnly ? undefined : partsRemedy);
     }
   }
 

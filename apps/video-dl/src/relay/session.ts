@@ -88,6 +88,7 @@ export class ServedSession {
    * Makes a source readable. Reads its playlist and the beginning of its segments.
    * @param wanted the track to read; if the source has separate video and audio, the other isn't requested
    * @param span the part to read; only the segments it needs are requested
+   * @param readsAudioOnly whether the video's encoding may change
    * @returns one input, or two if the source has separate video and audio and both are wanted
    * @throws DomainError, which also becomes the session's failure; the reason of the session's end
    */
@@ -95,6 +96,7 @@ export class ServedSession {
     source: MediaSource,
     wanted: Carries = 'all',
     span: TimeSpan | null = null,
+    readsAudioOnly = wanted === 'audio',
   ): Promise<readonly RelayInput[]> {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
@@ -104,8 +106,8 @@ export class ServedSession {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(
         wantedOf(tracks, wanted).map(async ({ carries, index }) => {
-          const readsAudioOnly = wanted === 'audio' || carries === 'audio';
-          const resource = new SegmentsResource(index, this.#context, { span, readsAudioOnly });
+          const reading = { span, readsAudioOnly: readsAudioOnly || carries === 'audio' };
+          const resource = new SegmentsResource(index, this.#context, reading);
           return this.#segmentsInput(resource, carries, await resource.prepare(signal));
         }),
       );

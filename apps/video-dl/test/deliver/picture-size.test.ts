@@ -135,6 +135,40 @@ describe('frames of different sizes', () => {
       expect(streams[1]?.duration).toBeGreaterThan(6);
     });
 
+    it('leave an MP3 and clips, where they are fragments with headers of their own', async () => {
+      const entries: string[] = [];
+      for (const name of ['film', 'advert'] as const) {
+        const file = join(folder, `${name}.ts`);
+        await writeFile(file, await part(name));
+        const fragments = ['-hls_segment_type', 'fmp4', '-hls_fmp4_init_filename', `${name}-init.mp4`];
+        const list = join(folder, `${name}.m3u8`);
+        await execa('ffmpeg', [
+          ...ffmpeg,
+          '-i',
+          file,
+          '-c',
+          'copy',
+          '-bsf:a',
+          'aac_adtstoasc',
+          ...fragments,
+          list,
+        ]);
+        for (const piece of [`${name}-init.mp4`, `${name}0.m4s`])
+          serve(`/${piece}`, 'video/mp4', await readFile(join(folder, piece)));
+        entries.push(`#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="${name}-init.mp4"\n#EXTINF:2,\n${name}0.m4s\n`);
+      }
+      const playlist = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n${entries.join('')}#EXT-X-ENDLIST\n`;
+      serve('/fragments.m3u8', 'application/vnd.apple.mpegurl', playlist);
+      const sound = `${service.url}/api/stream?url=${encodeURIComponent(`${site.url}/fragments.m3u8`)}`;
+      expect(await receive(sound)).toMatchObject({ status: 200, complete: true });
+      expect(await request('/fragments.m3u8', '&end=1')).toMatchObject({ status: 200, complete: true });
+      const { status, body } = await request('/fragments.m3u8');
+      expect({ status, problem: body.toString() }).toMatchObject({
+        status: 422,
+        problem: expect.stringContaining('Request an MP3') as string,
+      });
+    });
+
     it('are copied if a clip has one size', async () => {
       servePlaylist('/clip.m3u8', '#EXT-X-DISCONTINUITY\n');
       expect(await request('/clip.m3u8', '&start=2')).toMatchObject({ status: 200, complete: true });
