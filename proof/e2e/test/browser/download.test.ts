@@ -61,6 +61,7 @@ it('without access to files, the page shows the progress too, and the browser sa
   await using reader = await visit(browser);
   const { page, faults } = reader;
   await lookUp(page, film);
+  await choice(page, 'small').waitFor();
   const requests: string[] = [];
   page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
   const started = page.waitForEvent('download');
