@@ -39,11 +39,12 @@ export class MemoryBudget {
 
   /**
    * Takes memory, and returns a function that gives it back.
-   * @param bytes at most the whole budget
+   * @param bytes at most the whole budget; 0 never waits
    * @throws the signal's reason if it aborts before
    */
   async take(bytes: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
+    if (bytes === 0) return () => undefined;
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);

@@ -10,7 +10,6 @@ import {
 import { z } from 'zod';
 import { MemoryBudget } from './memory-budget.js';
 import {
-  largeImageBytes,
   memoryGranted,
   pixelResultSchema,
   stepSchema,
@@ -71,6 +70,9 @@ export class LargeImageError extends Error {
   override readonly name = 'LargeImageError';
 }
 
+/** More than a photograph of 12 megapixels takes in any format. */
+const largeImageBytes = 700 * 1024 ** 2;
+
 /** An image took much more memory than its header lets expect. */
 class MemoryExcessError extends DomainError {
   override readonly name = 'MemoryExcessError';
@@ -104,7 +106,12 @@ export class PixelPool implements AsyncDisposable {
     ...options
   }: PixelPoolOptions) {
     const { logger, warmUpRounds, memoryTolerance } = options;
-    const settings = { maxMemoryBytes: processBytes + budgetBytes, warmUpRounds, memoryTolerance };
+    const settings = {
+      maxMemoryBytes: processBytes + budgetBytes,
+      keptMemoryBytes: processBytes,
+      warmUpRounds,
+      memoryTolerance,
+    };
     this.#budget = new MemoryBudget(budgetBytes);
     this.#processBytes = processBytes;
     this.#supervisor = new EngineSupervisor({

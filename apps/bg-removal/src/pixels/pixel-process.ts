@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { constants, getPriority, setPriority } from 'node:os';
 import { z } from 'zod';
 import { decodeFull, openImage, type OpenedImage } from '../images/decode.js';
 import { encode, exceedsFormat } from '../images/encode.js';
@@ -9,7 +7,6 @@ import type { Plane } from '../matte/plane.js';
 import { createLook } from '../matte/surroundings.js';
 import { defaultTuning, neutralTuning } from '../matte/tuning.js';
 import {
-  largeImageBytes,
   maskSchema,
   memoryGranted,
   pixelSettingsSchema,
@@ -90,8 +87,9 @@ async function run(
   if (neededBytes > maxBytes)
     return { kind: 'rejected', rejection: { code: 'needs_too_much_memory', neededBytes, maxBytes } };
   await ask({ neededBytes }, conversation);
-  if (neededBytes > largeImageBytes) lowerPriority();
-  memory.limitBytes = neededBytes * (settings.memoryTolerance ?? usualTolerance);
+  // A small image must not pay for what its process has kept of a larger one.
+  const expectedBytes = Math.max(neededBytes, settings.keptMemoryBytes);
+  memory.limitBytes = expectedBytes * (settings.memoryTolerance ?? usualTolerance);
   // Waiting is no work.
   clock();
   const shared = await decodeForTeam(opened);
@@ -130,15 +128,6 @@ async function run(
 async function decodeForTeam(opened: OpenedImage): Promise<TeamImage | undefined> {
   const decoded = await decodeFull(opened);
   return decoded && team.begin(decoded, opened.hasAlpha);
-}
-
-/** Other images pass one that takes many seconds of all cores. The supervisor replaces the process afterwards. */
-function lowerPriority(): void {
-  const low = Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW);
-  setPriority(low);
-  if (process.platform !== 'linux') return;
-  // Linux keeps a priority for each thread.
-  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), low);
 }
 
 /** Each call returns the milliseconds since the previous one. */

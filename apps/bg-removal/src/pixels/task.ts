@@ -9,8 +9,10 @@ const bytes = typedArray<Uint8Array>('Uint8Array');
 export const pixelSettingsSchema = z.object({
   /** Resident memory that no image may need. */
   maxMemoryBytes: z.number().positive(),
+  /** Resident memory that the process may keep between images. */
+  keptMemoryBytes: z.number().nonnegative(),
   warmUpRounds: z.int().optional(),
-  /** How many times its estimate an image may take; replaced in tests only. */
+  /** How many times its estimate, or what the process may keep, an image may take; replaced in tests only. */
   memoryTolerance: z.number().optional(),
 });
 export type PixelSettings = z.output<typeof pixelSettingsSchema>;
@@ -47,10 +49,6 @@ const memoryRequestSchema = z.object({ neededBytes: z.number() });
 const memoryExcessSchema = z.object({ usedBytes: z.number(), limitBytes: z.number() });
 export const stepSchema = z.union([viewSchema, memoryRequestSchema, memoryExcessSchema]);
 export type Step = z.output<typeof stepSchema>;
-
-/** More than a photograph of 12 megapixels takes in any format. */
-export const largeImageBytes = 700 * 1024 ** 2;
-
 /** The reply to a request for memory. */
 export const memoryGranted = 'granted';
 

@@ -163,6 +163,14 @@ describe('without the header check', () => {
     expect(limited.pids()).not.toContain(pid);
   });
 
+  test('an image may take what its process may keep of earlier ones', async () => {
+    await using pool = await startPool({ memoryTolerance: 0.3, processBytes: 3000 * mebibyte });
+    const file = blackPng(6000, 6000);
+    const task = { file, limits: unlimited, inputSize, tuning, output: defaultOutput };
+
+    expect((await pool.run(task, allOfIt, never)).kind).toBe('cut-out');
+  });
+
   test('a process killed during a task fails only that image, as a service failure', async () => {
     const file = await endlessJpeg();
     const [pid = 0] = running.pids();

@@ -53,6 +53,14 @@ test('nothing needs no room', async () => {
   await take('none', 0);
 });
 
+test('an image that fits in what its process may keep does not wait behind one that needs more', async () => {
+  const { order, take } = taker(new MemoryBudget(100));
+  await take('first', 60);
+  void take('large', 80);
+  await take('small', 0);
+  expect(order).toEqual(['first', 'small']);
+});
+
 const gibibyte = 1024 ** 3;
 
 test.each([

@@ -131,7 +131,7 @@ describe('a member of a team', () => {
 
 test('a pixel process ends with its parent, also with its second thread running', async () => {
   const script = fileURLToPath(new URL('../../dist/pixels/pixel-process.js', import.meta.url));
-  const settings = { maxMemoryBytes: 2 * 1024 ** 3, warmUpRounds: 0 };
+  const settings = { maxMemoryBytes: 2 * 1024 ** 3, keptMemoryBytes: 0, warmUpRounds: 0 };
   const child = fork(script, [JSON.stringify(settings)], { serialization: 'advanced' });
   await once(child, 'message');
   child.disconnect();

@@ -1,4 +1,3 @@
-import { getPriority } from 'node:os';
 import { residentMemoryBytes } from '../child/process-usage.js';
 import { deferred } from '../deferred.js';
 import type { EngineOptions, OnStep } from '../engine-options.js';
@@ -142,7 +141,6 @@ export class EngineSlot<Job, Result, Ready> {
   async #recycleReason(engine: EngineProcess<Job, Result, Ready>): Promise<string | undefined> {
     const { recycleAfterJobs = 0, recycleAboveBytes = 0 } = this.#options;
     if (recycleAfterJobs > 0 && engine.jobsDone >= recycleAfterJobs) return `${engine.jobsDone} jobs done`;
-    if (hasLowerPriority(engine.pid)) return 'it has lowered its priority';
     if (recycleAboveBytes <= 0) return undefined;
     const bytes = await residentMemoryBytes(engine.pid);
     return bytes !== undefined && bytes > recycleAboveBytes ? `${bytes} bytes of memory in use` : undefined;
@@ -234,13 +232,4 @@ export class EngineSlot<Job, Result, Ready> {
 /** Milliseconds to wait before a restart after `failures` failures in a row: doubles up to a maximum. */
 function backoffMs(failures: number, limits: { initialMs: number; maxMs: number }): number {
   return failures <= 0 ? 0 : Math.min(limits.maxMs, limits.initialMs * 2 ** (failures - 1));
-}
-
-/** A process may lower its priority for a job, but can't raise it again. */
-function hasLowerPriority(pid: number): boolean {
-  try {
-    return getPriority(pid) > getPriority();
-  } catch {
-    return false; // It has just ended, which its exit reports.
-  }
 }
