@@ -76,7 +76,8 @@ function jsonLinesChannel(child: ChildGroup, { onMessage, onGarbage }: ChannelLi
     }
   });
   // When a child has just died, its exit reports that; the failed write adds nothing.
-  child.stdin?.on('error', () => undefined);
+  const [stdin] = child.inputs;
+  stdin?.on('error', () => undefined);
 
   const deliver = (line: string): void => {
     if (line.trim() === '') return;
@@ -90,5 +91,5 @@ function jsonLinesChannel(child: ChildGroup, { onMessage, onGarbage }: ChannelLi
     onMessage(message);
   };
 
-  return { send: (message) => child.stdin?.write(`${JSON.stringify(message)}\n`) };
+  return { send: (message) => stdin?.write(`${JSON.stringify(message)}\n`) };
 }

@@ -1,5 +1,5 @@
+export { childEnvironment } from './child/child-environment.js';
 export {
-  childEnvironment,
   ChildGroup,
   secondInput,
   signalProcessGroup,

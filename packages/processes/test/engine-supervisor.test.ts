@@ -409,16 +409,6 @@ describe('recycling', () => {
   });
 });
 
-describe('a process that has lowered its priority', () => {
-  it('is replaced after its job', async () => {
-    const { supervisor, nextEvent } = await start({});
-    const recycled = nextEvent('recycle');
-    await supervisor.run({ do: 'lower-priority' }, { signal: noAbort() });
-    expect(await recycled).toMatchObject({ reason: 'it has lowered its priority' });
-    await supervisor.run({ do: 'echo', value: 'x' }, { signal: noAbort() });
-  });
-});
-
 describe('replacing all engines', () => {
   it('lets the running job finish, keeps the waiting one and starts new processes', async () => {
     const { supervisor } = await start({ poolSize: 2, maxQueue: 4 });

@@ -119,14 +119,9 @@ export class ChildGroup implements AsyncDisposable {
     return this.#hasExceededMemory || this.stderr.lines.some((line) => /Cannot allocate memory/u.test(line));
   }
 
-  get stdin(): Writable | null {
-    return this.#child.stdin;
-  }
-
   /** Its stdin and second input, as far as it has them. */
   get inputs(): readonly Writable[] {
-    const { stdin, secondInput: second } = this.#child;
-    return [stdin, second].filter((input) => input !== null);
+    return this.#child.inputs;
   }
 
   get stdout(): Readable {
@@ -233,8 +228,7 @@ function withKernelLimits(options: ChildGroupOptions): ChildGroupOptions {
 interface Child {
   readonly process: Subprocess;
   readonly pid: number;
-  readonly stdin: Writable | null;
-  readonly secondInput: Writable | null;
+  readonly inputs: readonly Writable[];
   readonly stdout: Readable;
   readonly stderr: Readable;
 }
@@ -271,9 +265,9 @@ async function spawn({
     });
     const { pid, stdout, stderr } = started;
     if (pid === undefined) throw (await started).cause;
-    const last: unknown = started.stdio[secondInput];
-    const second = last instanceof Writable ? last : null;
-    return { process: started, pid, stdin: started.stdin, secondInput: second, stdout, stderr };
+    const streams: readonly unknown[] = [started.stdin, started.stdio[secondInput]];
+    const inputs = streams.filter((stream) => stream instanceof Writable);
+    return { process: started, pid, inputs, stdout, stderr };
   } catch (error) {
     await nextTurn();
     throw new SpawnError(file, cause ?? error);
@@ -294,28 +288,4 @@ export function signalProcessGroup(leaderPid: number, signal: NodeJS.Signals): b
     if (errorCode(error) === 'ESRCH') return false;
     throw error;
   }
-}
-
-const passedThrough = [
-  'PATH',
-  'HOME',
-  'TMPDIR',
-  'LD_LIBRARY_PATH',
-  'DYLD_LIBRARY_PATH',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'SystemRoot',
-] as const;
-
-/**
- * A child's environment: the variables that the loader and TLS need, plus `extra`. It contains
- * none of the service's secrets and no `http_proxy`.
- */
-export function childEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const environment: Record<string, string> = { LC_ALL: 'C', ...extra };
-  for (const name of passedThrough) {
-    const value = process.env[name];
-    if (value !== undefined) environment[name] ??= value;
-  }
-  return environment;
 }

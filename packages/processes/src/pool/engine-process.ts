@@ -7,7 +7,8 @@ import {
   type EngineStep,
   openChannel,
 } from '../channel.js';
-import { childEnvironment, ChildGroup, type ChildExit } from '../child/child-group.js';
+import { ChildGroup, type ChildExit } from '../child/child-group.js';
+import { childEnvironment } from '../child/child-environment.js';
 import { processorTimeMs, treeMemoryBytes } from '../child/process-usage.js';
 import { redactUrls } from '../child/stderr-tail.js';
 import { deferred } from '../deferred.js';
