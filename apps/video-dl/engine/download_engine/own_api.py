@@ -3,12 +3,13 @@
 The guard does this for plain HTTP (packages/egress-guard/src/own-api.ts has the same rule); it can't see inside HTTPS.
 """
 
+import posixpath
 import re
 import urllib.parse
 
 from . import limits
 
-_PATH = re.compile(r'/api/(?:info|stream|stream/video|remove-background)/?$')
+_PATH = re.compile(r'/api/(?:info|stream|stream/video|remove-background)$')
 _PARAMETERS = ('url', 'image_url')
 
 
@@ -19,7 +20,9 @@ class OwnApiError(limits.LimitError):
 def check(url):
     """Raises OwnApiError for a URL of our API on any host."""
     parts = urllib.parse.urlsplit(url)
-    if not _PATH.search(re.sub('/+', '/', urllib.parse.unquote(parts.path))):
+    # Without dot segments, which a client removes before it sends the request.
+    path = posixpath.normpath(re.sub('/+', '/', urllib.parse.unquote(parts.path)))
+    if not _PATH.search(path):
         return
     query = urllib.parse.parse_qs(parts.query, keep_blank_values=True)
     if any(name in query for name in _PARAMETERS):

@@ -4,12 +4,12 @@ import urllib.parse
 
 from . import own_api
 
-# As many as yt-dlp lets curl_cffi follow.
+# The limit that yt-dlp sets for curl_cffi.
 _MAX_REDIRECTS = 5
 
 
 def engage():
-    """Has every handler of requests check its redirects. They all follow redirects by themselves."""
+    """Makes every handler check its redirects. All of them follow redirects by themselves."""
     try:
         from yt_dlp.networking._urllib import RedirectHandler as handler
     except ImportError:
@@ -64,18 +64,24 @@ def _engage_curl():
                 # Only one response can be open.
                 error.close()
                 own_api.check(request.url)
+                self.validate(request)
 
     CurlCFFIRH._create_instance, CurlCFFIRH.send = create_without_redirects, send_and_follow
 
 
 def _redirected(request, response):
-    """The request to a redirect's target, by the rules of yt-dlp's other handlers. None if it isn't a redirect."""
+    """The request to a redirect's target, by the rules of yt-dlp's other handlers. None if there is no target."""
     from yt_dlp.networking._helper import get_redirect_method
     location = response.headers.get('Location')
     if response.status not in (301, 302, 303, 307, 308) or not location:
         return None
+    try:
+        target = urllib.parse.urljoin(request.url, location)
+    except ValueError:
+        # Not a URL, so the response is an error like any other.
+        return None
     redirected = request.copy()
-    redirected.url = urllib.parse.urljoin(request.url, location)
+    redirected.url = target
     redirected.method = get_redirect_method(request.method, response.status)
     dropped = {'Cookie'}
     if redirected.method != request.method:

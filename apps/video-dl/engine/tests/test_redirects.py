@@ -76,6 +76,7 @@ class RequestsRedirectsTest(unittest.TestCase):
 
     def test_none_leads_to_our_own_api(self):
         for location in ('/api/info?url=x', f'http://localhost:{self.port}/api/info?url=x',
+                         f'http://localhost:{self.port}/api/x/../info?url=x',
                          f'http://localhost:{self.port}/302?/media/api/stream?url=x'):
             with self.assertRaises(own_api.OwnApiError):
                 self.get(f'/302?{location}')
@@ -100,6 +101,11 @@ class RequestsRedirectsTest(unittest.TestCase):
     def test_other_protocols_are_rejected(self):
         with self.assertRaises(RequestError):
             self.get('/302?file:///etc/hostname')
+
+    def test_a_target_that_is_no_url_is_an_error(self):
+        with self.assertRaises((RequestError, ValueError)):
+            self.get('/302?http://[')
+        self.assertEqual(self.get('/found').status, 200)
 
     def test_a_loop_ends(self):
         with self.assertRaises(HTTPError) as raised:
