@@ -73,24 +73,28 @@ async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenI
   const { clip, session, tools, signal } = context;
   const { keyFrameSeconds: videoSeconds } = input;
   if (input.isJoined)
-    return {
-      ...input,
-      get pictureSizes() {
-        return input.pictureSizes;
-      },
+    return withFacts(input, {
       startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds),
-    };
+    });
   const { environment, parse } = session;
   const options = { signal, parse, maxMs: probeTimeoutMs, environment };
   try {
     const found = await probe(tools, input.url, options);
-    return { ...input, ...(await clipFacts(input.url, found, { ...context, options })) };
+    return withFacts(input, await clipFacts(input.url, found, { ...context, options }));
   } catch (error) {
     signal.throwIfAborted();
     // ffmpeg either reads the file anyway or reports a better error.
-    if (error instanceof ProbeError) return { ...input, offsetSeconds: 0 };
+    if (error instanceof ProbeError) return withFacts(input, { offsetSeconds: 0 });
     throw error;
   }
+}
+
+/** Keeps the getters of what the relay learns while ffmpeg reads; a copy alone would have their first values. */
+function withFacts(input: RelayInput, facts: Partial<OpenInput>): OpenInput {
+  const getters = Object.entries(Object.getOwnPropertyDescriptors(input)).filter(
+    ([, each]) => each.get !== undefined,
+  );
+  return Object.defineProperties({ ...input, ...facts }, Object.fromEntries(getters));
 }
 
 /** In files that it seeks by decode times, ffmpeg seeks to 3/23 s before the time, for codecs with B-frames. */
