@@ -20,6 +20,8 @@ export interface DashTrack {
 const lengthToleranceSeconds = 1;
 /** As much as a track may lack of its stated length. */
 const maxAbsentSeconds = 0.5;
+/** A file that plays from a later time than this plays on; an earlier one skips what its encoder added. */
+const maxEncoderDelaySeconds = 1;
 
 /**
  * The tracks to read, each with its segments of all periods: the wanted track, or else
@@ -106,7 +108,9 @@ class TrackWriter {
 
   /** SegmentBase or nothing: a file with its own index. Advertisements may divide it into periods. */
   #addFile(url: string, base: ManifestElement | null, periodSeconds: number | null): void {
-    const isRest = this.#files.has(url) && readCount(base?.attributes['presentationTimeOffset'], 0) > 0;
+    const { presentationTimeOffset, timescale } = base?.attributes ?? {};
+    const startSeconds = readCount(presentationTimeOffset, 0) / (readCount(timescale, 1) || 1);
+    const isRest = this.#files.has(url) && startSeconds > maxEncoderDelaySeconds;
     if (isRest && this.table.endsWith('')) {
       this.table.extendLast(periodSeconds);
       this.#count(periodSeconds);
@@ -143,19 +147,22 @@ class TrackWriter {
       timeline === undefined
         ? constantTimes(attributes, startNumber, limits)
         : timelineTimes(timeline, limits);
-    // Periods may list the same segments, of which each plays its own.
-    const from = timeline === undefined || !this.#isPeriodNew ? -Infinity : offset;
-    const until =
-      timeline === undefined || isLast ? Infinity : offset + (periodSeconds ?? Infinity) * timescale;
-    for (const [index, { time, duration }] of times.entries()) {
-      if (time + duration <= from || time >= until) continue;
+    const numbered = times.map((each, index) => ({ ...each, index }));
+    const period = {
+      start: this.#isPeriodNew ? offset : -Infinity,
+      end: isLast || periodSeconds === null ? Infinity : offset + periodSeconds * timescale,
+      leastTicks: isLast ? 1 : (periodSeconds ?? 0) * timescale,
+    };
+    const played = timeline === undefined ? numbered : ownSegments(numbered, period);
+    for (const { time, duration, index } of played) {
       const seconds = duration / timescale;
       // Without a timeline, the shorter track of a period may have one segment less.
       const isExtra = timeline === undefined && index > 0 && index === times.length - 1;
       const mayBeAbsent = isExtra && attributes['endNumber'] === undefined && seconds <= maxAbsentSeconds;
       const reference = fillTemplate(media, track, startNumber + index, time);
-      // One that crosses the boundary of two periods is listed in both.
-      if (this.#isPeriodNew && time < from && this.table.endsWith(reference)) this.#isPeriodNew = false;
+      // One that crosses the boundary of two periods is listed in both. Boundaries are rounded.
+      const isEarlier = timeline !== undefined && offset > 0 && time < offset + duration / 2;
+      if (this.#isPeriodNew && isEarlier && this.table.endsWith(reference)) this.#isPeriodNew = false;
       else
         this.#add(reference, null, initialisation, seconds, {
           isRounded: timeline === undefined,
@@ -264,6 +271,20 @@ function timelineTimes(
     }
   }
   return times;
+}
+
+/**
+ * Periods may list the same segments. Each plays only those in its own time. If they don't fill it, the
+ * times don't count from its offset, and it plays all.
+ */
+function ownSegments<Segment extends Timed>(
+  all: readonly Segment[],
+  { start, end, leastTicks }: { start: number; end: number; leastTicks: number },
+): readonly Segment[] {
+  const own = all.filter(({ time, duration }) => time + duration > start && time < end);
+  const ticks = own.reduce((sum, { duration }) => sum + duration, 0);
+  const longest = own.reduce((most, { duration }) => Math.max(most, duration), 0);
+  return own.length > 0 && ticks + longest >= leastTicks ? own : all;
 }
 
 function readRange(range: string | undefined): ByteWindow | null {

@@ -35,6 +35,11 @@ describe('the periods of a DASH manifest', () => {
     expect(names).toEqual(['advert.mp4', 'advert.mp4', 'film.mp4']);
   });
 
+  it('that skip what the encoder added to a file read it again', () => {
+    const { names } = listed([2, file('advert', 1)], [2, file('advert', 1)], [10, file('film', 1)]);
+    expect(names).toEqual(['advert.mp4', 'advert.mp4', 'film.mp4']);
+  });
+
   it('are rejected if they play one file around another', () => {
     expect(() => listed([4, file('film')], [2, file('advert')], [6, file('film', 40)])).toThrow(
       'plays one file in parts',
@@ -49,6 +54,22 @@ describe('the periods of a DASH manifest', () => {
       names: ['1.m4s', '2.m4s', '3.m4s', '4.m4s'],
       seconds: 8,
     });
+  });
+
+  it('have every segment if the times of one do not count from its offset', () => {
+    const advert = `<SegmentTemplate media="a$Number$.m4s" timescale="10"><SegmentTimeline><S t="4000" d="20"/></SegmentTimeline></SegmentTemplate>`;
+    expect(listed([8, timeline(0)], [2, advert], [8, timeline(0)]).names).toEqual([
+      ...['1.m4s', '2.m4s', '3.m4s', '4.m4s', 'a1.m4s'],
+      ...['1.m4s', '2.m4s', '3.m4s', '4.m4s'],
+    ]);
+  });
+
+  it('play a segment at their boundary once, whatever its time is rounded to', () => {
+    const content = (offset: number) =>
+      `<SegmentTemplate media="$Number$.m4s" timescale="1000" presentationTimeOffset="${offset}"><SegmentTimeline><S t="0" d="669" r="5"/></SegmentTimeline></SegmentTemplate>`;
+    expect(listed([2.007, content(0)], [2.007, content(2007)]).names).toEqual(
+      [1, 2, 3, 4, 5, 6].map((number) => `${number}.m4s`),
+    );
   });
 
   it('have all segments of the last one, even if it understates its length', () => {
