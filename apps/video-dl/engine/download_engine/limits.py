@@ -1,6 +1,6 @@
 """Limits for one page: memory, requests, bytes, and the size of its result.
 
-The parent checks the result again (src/extract/engine-messages.ts has the same values).
+The parent checks the result again: src/extract/engine-messages.ts has the same values.
 """
 
 import gc

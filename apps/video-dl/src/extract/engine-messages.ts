@@ -20,8 +20,8 @@ export type EngineJob =
       readonly cookies?: string;
     };
 
-/** Limits of a result, with the same values as in `engine/download_engine/limits.py`. */
-const most = {
+/** Limits of a result. Those that `engine/download_engine/limits.py` names too have the same values. */
+const limits = {
   formats: 500,
   headers: 50,
   warnings: 20,
@@ -41,15 +41,23 @@ const most = {
   cookieCharacters: 16_384,
 };
 
-const text = z.string().max(most.textCharacters).nullable();
-const url = z.string().max(most.urlCharacters);
+/** Counts code points as Python does. JavaScript's `length` counts an emoji twice. */
+const textUpTo = (characters: number) =>
+  z.string().refine((value) => value.length <= characters || Array.from(value).length <= characters, {
+    error: `has more than ${characters} characters`,
+  });
+
+const name = textUpTo(limits.textCharacters);
+const text = name.nullable();
+const url = textUpTo(limits.urlCharacters);
 const number = z.number().nullable();
-const message = z.string().max(most.messageCharacters);
-const warnings = z.array(z.string().max(most.messageCharacters)).max(most.warnings).default([]);
+const message = textUpTo(limits.messageCharacters);
+const cookies = textUpTo(limits.cookieCharacters).nullable();
+const warnings = z.array(message).max(limits.warnings).default([]);
 
 const headers = z
-  .record(z.string().max(most.textCharacters), z.string().max(most.headerCharacters))
-  .refine((record) => Object.keys(record).length <= most.headers, { error: 'has too many headers' });
+  .record(name, textUpTo(limits.headerCharacters))
+  .refine((record) => Object.keys(record).length <= limits.headers, { error: 'has too many headers' });
 
 const rawFormatSchema = z.object({
   format_id: text,
@@ -71,7 +79,7 @@ const rawFormatSchema = z.object({
   /** Unix seconds before which the server rejects requests (ads come first). */
   available_at: number,
   http_headers: headers,
-  cookies: z.string().max(most.cookieCharacters).nullable(),
+  cookies,
   http_chunk_size: number,
   /** The track of the DASH manifest at `url`. */
   dash_track: z.object({ kind: z.enum(['video', 'audio']), id: z.string() }).nullable(),
@@ -81,7 +89,7 @@ const rawFormatSchema = z.object({
   hls_aes: z.object({ uri: url.nullable(), key: url.nullable(), iv: url.nullable() }).nullable(),
   /** The master playlist that an HLS format was found in. */
   hls_master_url: url.nullable(),
-  hls_media_playlist_data: z.string().max(most.playlistCharacters).nullable(),
+  hls_media_playlist_data: textUpTo(limits.playlistCharacters).nullable(),
 });
 
 const selections = z.record(z.enum(targets), z.array(z.number().int().nonnegative()).max(2));
@@ -90,25 +98,25 @@ const extractionSchema = z.object({
   kind: z.literal('extraction'),
   id: text,
   title: text,
-  description: z.string().max(most.descriptionCharacters).nullable(),
+  description: textUpTo(limits.descriptionCharacters).nullable(),
   duration: number,
   section_start: number,
   section_end: number,
-  chapters: z.array(z.object({ title: text, start: number, end: number })).max(most.chapters),
+  chapters: z.array(z.object({ title: text, start: number, end: number })).max(limits.chapters),
   subtitles: z
     .array(
       z.object({
-        language: z.string().max(most.textCharacters),
+        language: name,
         name: text,
         is_automatic: z.boolean(),
         format: z.enum(subtitleFormats),
         is_playlist: z.boolean(),
         url,
         http_headers: headers,
-        cookies: z.string().max(most.cookieCharacters).nullable(),
+        cookies,
       }),
     )
-    .max(most.subtitles),
+    .max(limits.subtitles),
   /** Set by a link with a start time. */
   start_time: number,
   uploader: text,
@@ -117,23 +125,23 @@ const extractionSchema = z.object({
   upload_date: text,
   live_status: text,
   thumbnail: url.nullable(),
-  covers: z.array(url).max(most.covers),
+  covers: z.array(url).max(limits.covers),
   playlist_index: number,
   playlist_count: number,
-  items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(most.items),
-  formats: z.array(rawFormatSchema).max(most.formats),
+  items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(limits.items),
+  formats: z.array(rawFormatSchema).max(limits.formats),
   selections,
   /** Of the audio. */
   languages: z
     .array(
       z.object({
-        language: z.string().max(most.textCharacters),
+        language: name,
         is_original: z.boolean(),
         is_description: z.boolean(),
         selections,
       }),
     )
-    .max(most.languages),
+    .max(limits.languages),
   warnings,
 });
 
@@ -157,12 +165,12 @@ export const engineResultSchema = z.discriminatedUnion('kind', [
 export const engineFailureSchema = z.object({
   kind: z.string(),
   /** Class names of the exception, its bases and its causes. */
-  kinds: z.array(z.string()).max(most.kinds).default([]),
+  kinds: z.array(z.string()).max(limits.kinds).default([]),
   message,
   httpStatus: z.number().nullish(),
   /** How many videos the page has, if the requested item number is higher. */
   itemCount: z.number().nullish(),
-  causes: z.array(message).max(most.causes).default([]),
+  causes: z.array(message).max(limits.causes).default([]),
   warnings,
 });
 

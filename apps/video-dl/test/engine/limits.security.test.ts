@@ -139,6 +139,14 @@ describe.each(engines)('the limits of an engine with yt-dlp $ytDlp', ({ python, 
       expect(engineResultSchema.safeParse({ ...answer, [name]: value }).success).toBe(false);
   });
 
+  it('count an emoji once, as the engine does', async () => {
+    const { result } = await extract('hoard-of-text');
+    expect(engineResultSchema.safeParse({ ...Object(result), title: '🎸'.repeat(1_000) }).success).toBe(true);
+    expect(engineResultSchema.safeParse({ ...Object(result), title: '🎸'.repeat(1_001) }).success).toBe(
+      false,
+    );
+  });
+
   it('keep the engine warm', async () => {
     await expectBoundedMemory();
     expect(engine.process.exitCode).toBeNull();
