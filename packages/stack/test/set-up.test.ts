@@ -98,7 +98,7 @@ test('if a tool cannot be installed, the message says how to install it', async 
 
 test.each([
   ['dnf', 'sudo dnf install -y ffmpeg-free'],
-  ['apk', 'sudo apk add ffmpeg'],
+  ['apk', 'sudo apk add --no-cache ffmpeg'],
   ['pacman', 'sudo pacman -S --needed --noconfirm ffmpeg'],
   ['brew', 'brew install ffmpeg'],
 ])("if a tool cannot be installed, the message has %s's command", async (program, command) => {

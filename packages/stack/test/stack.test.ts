@@ -39,7 +39,7 @@ const program = (ignoring: boolean) => `
   console.log('child ' + child.pid);
   setInterval(() => {}, 1000);`;
 
-function startProgram({ ignoring = false, env = process.env } = {}): {
+function startProgram({ ignoring = false, env = process.env, argument = '' } = {}): {
   child: Child;
   pid: number;
   announced: Promise<number>;
@@ -49,7 +49,7 @@ function startProgram({ ignoring = false, env = process.env } = {}): {
   const child = new Child({
     name: 'program',
     file: process.execPath,
-    args: ['-e', program(ignoring)],
+    args: ['-e', program(ignoring), argument],
     env,
     logFile: join(scratch(), 'program.log'),
     onLine: (_name, line) => announce(Number(line.split(' ')[1])),
@@ -217,6 +217,18 @@ linuxTest('finds the leftovers of a stack by their marker', async () => {
   expect(killMarked(marker)).toBe(2);
   await gone(grandchild);
 });
+
+linuxTest(
+  'finds a program that removes the marker from its environment, as nginx does, and its children',
+  async () => {
+    const marker = `test-${process.pid}-nginx`;
+    const { announced } = startProgram({ argument: `/run/${marker}` });
+    const grandchild = await announced;
+
+    expect(killMarked(marker)).toBe(1);
+    await gone(grandchild);
+  },
+);
 
 linuxTest('the next run ends the leftovers of a killed run and leaves running stacks alone', async () => {
   const stacks = scratch();

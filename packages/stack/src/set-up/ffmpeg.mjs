@@ -37,6 +37,7 @@ export async function installFfmpegBuild({ root, python, build }) {
   const requirements = readFileSync(pinned, 'utf8');
   if (existsSync(record) && readFileSync(record, 'utf8') === requirements) return;
   const work = `${folder}.new`;
+  rmSync(work, { recursive: true, force: true });
   let { code, output } = await runCommand(python, [...pipInstall, pinned, '--target', work]);
   if (code === 0) {
     const binaries = join(work, 'imageio_ffmpeg', 'binaries');
@@ -51,7 +52,7 @@ export async function installFfmpegBuild({ root, python, build }) {
     }
   }
   rmSync(work, { recursive: true, force: true });
-  if (code !== 0) throw new UserError(`The system's ffmpeg is used; PyPI's fails: ${tailOf(output, 1)}`);
+  if (code !== 0) throw new UserError(`PyPI's static ffmpeg could not be installed: ${tailOf(output, 1)}`);
 }
 
 /** @param {string} root */
@@ -68,6 +69,8 @@ export async function downloadFfmpeg({ root, log, env, folder = downloadFolder(r
   const paths = { FFMPEG_PATH: join(folder, 'ffmpeg'), FFPROBE_PATH: join(folder, 'ffprobe') };
   if (await bothWork(paths)) return paths;
   log('downloading ffmpeg with ffmpeg-static (about 30 MB)');
+  // ffmpeg-static keeps a file that is there already, even if it is not complete.
+  rmSync(paths.FFMPEG_PATH, { force: true });
   mkdirSync(folder, { recursive: true });
   const reason =
     (await fetchFfmpeg(root, paths.FFMPEG_PATH, env, log)) ?? copyFfprobe(root, paths.FFPROBE_PATH);

@@ -1,4 +1,4 @@
-import { mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onStop } from './run-command.mjs';
@@ -6,10 +6,10 @@ import { isRunning, processName } from './stack-processes.mjs';
 import { systemErrorCode } from './user-error.mjs';
 
 /**
- * Runs work that two commands must not do at the same time in one checkout. The second command
- * waits and reports the first one's process id. Takes over the lock of a killed command.
+ * Runs work that only one command at a time may do in a checkout. A second command waits and
+ * reports the process id of the first. The lock of a killed command is taken over.
  * @template T
- * @param {string} file a symbolic link to its owner's name, because a link is created whole
+ * @param {string} file a symbolic link that points to its owner's name: creating one is atomic
  * @param {(text: string) => void} say
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
@@ -19,7 +19,8 @@ export async function withLock(file, say, work) {
   let said = false;
   while (!take(file)) {
     const owner = ownerOf(file);
-    if (!isRunning(owner)) rmSync(file, { force: true });
+    if (owner === undefined) continue;
+    if (!isRunning(owner)) removeStale(file, owner);
     else {
       const pid = owner.split('-')[0];
       if (!said)
@@ -28,7 +29,9 @@ export async function withLock(file, say, work) {
       await delay(200);
     }
   }
-  const release = () => rmSync(file, { force: true });
+  const release = () => {
+    if (ownerOf(file) === processName()) rmSync(file, { force: true });
+  };
   const done = onStop(release);
   try {
     return await work();
@@ -49,11 +52,30 @@ function take(file) {
   }
 }
 
-/** @param {string} file */
+/**
+ * Removes the lock of a killed command, unless another command has taken it over in the meantime.
+ * @param {string} file
+ * @param {string} owner
+ */
+function removeStale(file, owner) {
+  const stale = `${file}.${process.pid}`;
+  try {
+    renameSync(file, stale);
+    if (ownerOf(stale) === owner) rmSync(stale);
+    else renameSync(stale, file);
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/**
+ * The owner's name; empty if the file is not a link, and undefined if there is no lock any more.
+ * @param {string} file
+ */
 function ownerOf(file) {
   try {
     return readlinkSync(file);
-  } catch {
-    return ''; // released in the meantime, or not a link
+  } catch (error) {
+    return systemErrorCode(error) === 'ENOENT' ? undefined : '';
   }
 }

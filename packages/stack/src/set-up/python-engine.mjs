@@ -1,10 +1,10 @@
 /**
  * Sets up the Python part of the download engine: yt-dlp in a virtual environment of this
- * checkout or, if PyPI is unreachable, the system's package.
+ * checkout or, if that cannot be installed, the system's package.
  */
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from './project.mjs';
 import { runCommand, tailOf } from './run-command.mjs';
@@ -29,10 +29,10 @@ export const minimumPython = '3.10';
 export const pythonTool = {
   name: 'Python',
   purpose: 'runs the download engine',
-  // Once it is set up, the engine has a Python. Debian's lacks a part that makes environments.
+  // Once its environment exists, the engine has a Python. Debian's lacks a part that makes one.
   isThere: (env = process.env) =>
     Boolean(env.YTDLP_PYTHON) ||
-    existsSync(join(root, engineFolder, '.venv')) ||
+    findPythonEngine({ root, env })?.source === 'venv' ||
     ask(findBasePython() ?? 'python3', 'import ensurepip, venv') !== undefined,
   packages: { any: 'python3', apt: 'python3 python3-venv', pacman: 'python' },
   optional: true,
@@ -154,7 +154,9 @@ export async function createVenv({ venv, env }) {
   const base = findBasePython();
   if (base === undefined) return `there is no Python ${minimumPython} or later`;
   const { code, output } = await runCommand(base, ['-m', 'venv', '--clear', venv], { env });
-  return code === 0 ? undefined : `${base} -m venv failed: ${tailOf(output, 2)}`;
+  if (code === 0) return undefined;
+  rmSync(venv, { recursive: true, force: true });
+  return `${base} -m venv failed: ${tailOf(output, 2)}`;
 }
 
 /**

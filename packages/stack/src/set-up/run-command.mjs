@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 import { systemErrorCode } from './user-error.mjs';
 
 const keptOutput = 8000;
@@ -38,8 +39,8 @@ function stop(signal) {
 }
 
 /**
- * Runs a program to completion and passes its output lines to `onLine`. A signal that stops this
- * command also ends the program with everything that it has started.
+ * Runs a program until it ends and passes each line of its output to `onLine`. A signal that stops
+ * this command also ends the program and all that it has started.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, onLine?: (line: string) => void, stdin?: 'ignore' | 'inherit' }} [options]
@@ -60,18 +61,17 @@ export function runCommand(file, args, options = {}) {
       resolve({ code, output: text });
     };
     let output = '';
-    const take = (/** @type {string} */ chunk) => {
-      output = (output + chunk).slice(-keptOutput);
-      for (const line of chunk.split(/[\r\n]+/)) if (line.trim() !== '') onLine(line);
-    };
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', take);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk) => (output = (output + chunk).slice(-keptOutput)));
+      createInterface({ input: stream }).on('line', (line) => line.trim() !== '' && onLine(line));
+    }
     child.once('error', (error) => end(127, error.message));
     child.once('close', (code, signal) => end(code ?? 1, signal ? `${output}\n${signal}` : output));
   });
 }
 
 /**
- * Sends a signal, unless the process has ended.
+ * Sends a signal, unless the process has ended or runs as another user (sudo passes signals on).
  * @param {number} pid negative for a process group
  * @param {NodeJS.Signals} signal
  */
@@ -79,7 +79,7 @@ export function sendSignal(pid, signal) {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (systemErrorCode(error) !== 'ESRCH') throw error;
+    if (!['ESRCH', 'EPERM'].includes(systemErrorCode(error) ?? '')) throw error;
   }
 }
 

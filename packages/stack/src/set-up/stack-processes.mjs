@@ -8,10 +8,10 @@ import { systemErrorCode } from './user-error.mjs';
 /** Has a folder for each running stack, named after its marker. */
 const stacksDir = join(toolsDir, 'run');
 
-/** Environment variable that marks every process of one stack, in any process group. */
+/** Environment variable that marks the processes of one stack. nginx removes it, but its command has the marker. */
 export const markerName = 'MEDIA_SERVICES_STACK';
 
-/** Names this process: its id and, because ids are reused, when it started (Linux only). */
+/** Names this process by its id and, because ids are reused, by when it started (Linux only). */
 export const processName = () => `${process.pid}-${startOf(process.pid)}`;
 
 /**
@@ -64,19 +64,25 @@ export function markedProcesses(marker, name = markerName) {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
     .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid)
+    .map((pid) => ({ pid, command: entriesOf(pid, 'cmdline').join(' ').trim() }))
     .filter(
-      (pid) => pid > 0 && pid !== process.pid && entriesOf(pid, 'environ').includes(`${name}=${marker}`),
-    )
-    .map((pid) => ({ pid, command: entriesOf(pid, 'cmdline').join(' ').trim() }));
+      ({ pid, command }) =>
+        command.includes(marker) || entriesOf(pid, 'environ').includes(`${name}=${marker}`),
+    );
 }
 
 /**
- * Kills the remaining processes of a stopped stack. Returns their number.
+ * Kills the remaining processes of a stopped stack, and the groups that they lead: nginx's workers
+ * have no marker. Returns the number of marked processes.
  * @param {string} marker
  */
 export function killMarked(marker, name = markerName) {
   const processes = markedProcesses(marker, name);
-  for (const { pid } of processes) sendSignal(pid, 'SIGKILL');
+  for (const { pid } of processes) {
+    sendSignal(-pid, 'SIGKILL');
+    sendSignal(pid, 'SIGKILL');
+  }
   return processes.length;
 }
 

@@ -8,15 +8,15 @@ import { UserError } from './user-error.mjs';
  * @property {string} purpose
  * @property {(env?: NodeJS.ProcessEnv) => boolean} isThere
  * @property {Readonly<Record<string, string>>} packages by package manager; `any` is for all others
- * @property {boolean} [optional] set-up can do without it, or obtain it otherwise
- * @property {string} [hint] advice if no package manager provides all of it
+ * @property {boolean} [optional] set-up can do without it, or get it in another way
+ * @property {string} [hint] advice if its packages cannot be installed
  */
 
 /** How each package manager installs. Packages follow. */
 const commands = {
   apt: 'apt-get install -y --no-install-recommends',
   dnf: 'dnf install -y',
-  apk: 'apk add',
+  apk: 'apk add --no-cache',
   pacman: 'pacman -S --needed --noconfirm',
   brew: 'brew install',
 };
@@ -92,7 +92,7 @@ export async function announceSystemTools({ tools, say, env = process.env }) {
   if (prefix === undefined) {
     const required = missing.filter((tool) => !tool.optional);
     if (required.length === 0) return false;
-    const reason = 'It could not be installed automatically. Nothing has been changed.';
+    const reason = 'Installing it needs root or sudo. Nothing has been changed.';
     throw new UserError(adviceFor(required, reason, manager));
   }
   const how = prefix.length === 0 ? name : `${name} through sudo, which may ask for your password`;
@@ -111,12 +111,16 @@ export async function announceSystemTools({ tools, say, env = process.env }) {
  * @returns {Promise<Manager>}
  */
 async function findManager(env) {
+  /** @type {Manager | undefined} */
+  let unusable;
   for (const [name, command] of Object.entries(commands)) {
     const [program = ''] = command.split(' ');
     if (findExecutable(program, [], env) === undefined) continue;
-    return { name, command, prefix: name === 'brew' ? [] : await rootPrefix(env) };
+    const manager = { name, command, prefix: name === 'brew' ? [] : await rootPrefix(env) };
+    if (manager.prefix !== undefined) return manager;
+    unusable ??= manager;
   }
-  return { name: 'apt', command: commands.apt, prefix: undefined, isGuess: true };
+  return unusable ?? { name: 'apt', command: commands.apt, prefix: undefined, isGuess: true };
 }
 
 /**
@@ -137,7 +141,8 @@ async function rootPrefix(env) {
  */
 async function run({ name, command, prefix }, tool, log) {
   const packages = packagesOf(tool, name);
-  if (prefix === undefined || packages === '') return { code: 1, output: 'no package manager has it' };
+  if (packages === '') return { code: 1, output: `${name} has no package of it.` };
+  if (prefix === undefined) return { code: 1, output: 'That needs root or sudo.' };
   const script = ['sh', '-c', aptScript, 'set-up', listsAreCurrent ? 'keep' : 'update'];
   listsAreCurrent = true;
   const start = name === 'apt' ? script : command.split(' ');
@@ -156,9 +161,11 @@ const namesOf = (tools) => tools.map(({ name, purpose }) => `${name} (${purpose}
  * @param {Manager} manager
  */
 function commandFor(tools, { name, command }) {
-  const line = `${command} ${tools.map((tool) => packagesOf(tool, name)).join(' ')}`;
-  if (name === 'apt') return `sudo apt-get update && sudo ${line}`;
-  return name === 'brew' ? line : `sudo ${line}`;
+  const packages = tools.map((tool) => packagesOf(tool, name)).filter(Boolean);
+  if (packages.length === 0) return [];
+  const line = `${command} ${packages.join(' ')}`;
+  if (name === 'apt') return [`  sudo apt-get update && sudo ${line}`];
+  return [name === 'brew' ? `  ${line}` : `  sudo ${line}`];
 }
 
 /**
@@ -169,8 +176,8 @@ function commandFor(tools, { name, command }) {
 function adviceFor(tools, reason, manager) {
   return [
     `Missing: ${namesOf(tools)}. ${reason}`,
-    `Install it, then run the same command again${manager.isGuess ? '; on Debian' : ''}:`,
-    `  ${commandFor(tools, manager)}`,
+    `Install it, then run the same command again${manager.isGuess ? '. On Debian:' : ':'}`,
+    ...commandFor(tools, manager),
     ...tools.flatMap(({ hint }) => hint ?? []),
   ].join('\n');
 }

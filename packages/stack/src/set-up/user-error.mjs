@@ -62,6 +62,8 @@ function parseArguments(config, usage) {
 const notAllowed =
   'Run the command as the user who owns this checkout, or give that user the files: chown -R USER FOLDER';
 
+const noSpace = 'Free some space on that disk, then run the same command again.';
+
 /**
  * What to do about a failed system call. Others are bugs, and need their stack trace.
  * @type {Readonly<Record<string, string>>}
@@ -69,7 +71,9 @@ const notAllowed =
 const remedies = {
   EACCES: notAllowed,
   EPERM: notAllowed,
-  ENOSPC: 'Free some space on that disk, then run the same command again.',
+  EROFS: 'Make that disk writable, or move the checkout to one that is.',
+  ENOSPC: noSpace,
+  EDQUOT: noSpace,
 };
 
 /** @param {unknown} error */
