@@ -1,11 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import express, { type Express, type RequestHandler, type Router } from 'express';
+import express, { type Express, type Router } from 'express';
 import { DomainError, InvalidRequestError } from '../errors/domain-error.js';
 import type { ErrorTable } from '../errors/error-table.js';
 import { docsUrl } from '../errors/problem.js';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { errorMiddleware } from './error-middleware.js';
+import { gatewayOnly } from './gateway-only.js';
 import { requestLifecycle } from './request-lifecycle.js';
 
 export interface HttpAppOptions {
@@ -50,37 +50,4 @@ export function createHttpApp(options: HttpAppOptions): Express {
   });
   app.use(errorMiddleware({ errors: options.errors, docsBaseUrl: options.docsBaseUrl }));
   return app;
-}
-
-/** The header in which the gateway sends the secret that it shares with the services. */
-const gatewaySecretHeader = 'X-Gateway-Secret';
-
-/** A service's own health, which container platforms probe. */
-const probedPath = '/api/health';
-
-/**
- * Rejects requests that didn't come through the gateway, except for the health probe. Otherwise
- * everyone who reaches a service's port could get around the gateway's keys and limits.
- * @param secret shared with the gateway; empty for a service that is used without one
- */
-function gatewayOnly(secret: string): RequestHandler {
-  const expected = digest(secret);
-  return (req, _res, next) => {
-    const isAllowed =
-      secret === '' ||
-      req.path === probedPath ||
-      timingSafeEqual(digest(req.get(gatewaySecretHeader) ?? ''), expected);
-    if (!isAllowed) {
-      throw new DomainError(
-        'gateway_only',
-        'This service answers only its gateway. Send the request to the gateway.',
-      );
-    }
-    next();
-  };
-}
-
-/** Of equal length, for a comparison that takes the same time for every guess. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
