@@ -8,7 +8,8 @@
  *   npm run bench -- versus ../before --keep    also writes the result into docs/internals/benchmarks.md
  *   npm run bench -- versus ../before --only f  info, throughput, first byte or memory alone: i, t, f, m
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { join, resolve } from 'node:path';
@@ -63,6 +64,7 @@ interface Service extends AsyncDisposable {
 }
 
 const secrets = await mkdtemp(join(tmpdir(), 'bench-versus-'));
+process.once('exit', () => rmSync(secrets, { recursive: true }));
 const [key, certificate] = [join(secrets, 'key.pem'), join(secrets, 'certificate.pem')];
 await execa('openssl', [
   ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'],
@@ -98,7 +100,6 @@ const add = (row: Row) => {
     await keep('bench:versus', `${heading}\n\n${table}\n\n${notes}`);
   }
 }
-await rm(secrets, { recursive: true });
 
 async function startService(checkout: string, site: SampleSite, port: number): Promise<Service> {
   const child = execa(process.execPath, ['scripts/start.mjs'], {

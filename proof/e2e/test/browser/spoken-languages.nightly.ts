@@ -15,6 +15,7 @@ import {
   startChoice,
   visit,
 } from '../support/browser.js';
+import { pitchOf } from '../support/pitch.js';
 import { startWhole, type Place } from '../support/place.js';
 
 // Dubbed videos with captions, from the page to the saved file: the real gateway and service, YouTube's double.
@@ -63,16 +64,6 @@ async function streamsOf(file: string): Promise<string[]> {
   const entries = 'stream=codec_type:stream_tags=language';
   const { stdout } = await run('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'csv=p=0', file]);
   return stdout.trim().split('\n');
-}
-
-/** The pitch of the sound in hertz, which tells the double's languages apart. */
-async function pitchOf(file: string): Promise<number> {
-  const options = { encoding: 'buffer', maxBuffer: 2 ** 24 } as const;
-  const pcm = ['-ac', '1', '-ar', '48000', '-f', 's16le', '-'];
-  const { stdout } = await run('ffmpeg', ['-v', 'error', '-i', file, '-map', '0:a', ...pcm], options);
-  const samples = Array.from({ length: stdout.length / 2 }, (_, index) => stdout.readInt16LE(index * 2));
-  const rises = samples.filter((value, index) => value >= 0 && (samples[index - 1] ?? 0) < 0);
-  return Math.round((rises.length * 48_000) / samples.length / 10) * 10;
 }
 
 const germanRows = (page: Page) => page.locator('.row-state', { hasText: 'German' });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Double, mediaSeconds, tones, videoId } from '@media-services/fault-site/double';
 import { execa } from 'execa';
+import { pitchOf } from '../support/pitch.js';
 import { startWhole, type Place } from '../support/place.js';
 import { chromium } from './browsers.js';
 import { ffmpeg, gstreamer, mpv, type Program } from './programs.js';
@@ -35,16 +36,6 @@ async function saved(path: string, query: Readonly<Record<string, string>>, name
   const file = join(folder, name);
   writeFileSync(file, Buffer.from(await response.arrayBuffer()));
   return file;
-}
-
-/** The pitch of the sound in hertz, which tells the doubles' languages apart. */
-async function pitchOf(file: string): Promise<number> {
-  const pcm = ['-map', '0:a', '-ac', '1', '-ar', '48000', '-f', 's16le', '-'];
-  const { stdout } = await execa('ffmpeg', ['-v', 'error', '-i', file, ...pcm], { encoding: 'buffer' });
-  const bytes = Buffer.from(stdout);
-  const samples = Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16LE(index * 2));
-  const rises = samples.filter((value, index) => value >= 0 && (samples[index - 1] ?? 0) < 0);
-  return Math.round((rises.length * 48_000) / samples.length / 10) * 10;
 }
 
 const players: readonly (readonly [string, Program])[] = [
