@@ -41,7 +41,7 @@ import { ModelError, type ModelManifest, ModelMissingError, readManifest } from 
 import { verifyModel } from '../model/verify-model.js';
 
 const missingModelPollMs = 2000;
-/** For loading the model, and again for its first run, which takes as long as any image. */
+/** Limit for loading the model, and again for its first run, which takes about as long as one image. */
 const minReadyTimeoutMs = 120_000;
 /** An inference can't be interrupted, so we let a cancelled one finish for at most this long. */
 const maxCancelGraceMs = 20_000;

@@ -52,7 +52,7 @@ export interface Resource {
   isComplete(): boolean;
 }
 
-/** A reader of a clip may stop before the last bytes, which must not keep the source from being complete. */
+/** We wait for the reader only above this: ffmpeg never reads the last bytes of some clips, and they must not hold up the rest. */
 const maxWaitingBytes = 256 * 1024;
 
 /**
