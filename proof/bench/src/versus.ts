@@ -91,7 +91,7 @@ const add = (row: Row) => {
   if (options.only.includes('t')) await throughput(both, site);
   if (options.only.includes('f')) await firstByte(both, site);
   if (options.only.includes('m')) await memory(both, site);
-  const ranOn = await machine(now.videoDlUrl, load);
+  const ranOn = await machine(`${now.videoDlUrl}/video-dl`, load);
   const table = renderTable(rows, 'this checkout');
   process.stdout.write(`\n${ranOn}\n\n${table}\n`);
   if (options.keep) {
