@@ -318,6 +318,14 @@ const testedElsewhere = [
     'matches the size of every LAME frame, even if the last one is padded',
   ],
   ['Frames of different sizes', 'deliver/picture-size', 'are fitted into one size if the playlist marks it'],
+  ['Audio of another rate in an advertisement', 'deliver/picture-size', 'may come with another sample rate'],
+  ['Other headers of the video in an advertisement', 'deliver/picture-size', 'leave an MP3 and clips'],
+  [
+    'DASH segments of different lengths',
+    'relay/segments',
+    'may be shorter than the only duration that their manifest states',
+  ],
+  ['Audio that is longer than its page says', 'info/sources', "prefers the length of %s to the page's"],
   ['DASH periods that share a file or segments', 'manifests/dash-periods', 'that divide a file read it once'],
   ['A playlist of too many segments', 'relay/segments', 'has too many segments'],
   [
@@ -362,7 +370,7 @@ function renderTable(): string {
     '',
     "- a bare transport stream, or an MP3 without a length in its header, cut by a server that doesn't state a length either;",
     '- an AVI without sizes, cut anywhere;',
-    '- the last segment of a playlist that states lengths in whole seconds, cut between two packets;',
+    '- the last segment of a playlist that states lengths in whole seconds, or of a manifest that states one length for all, cut between two packets;',
     '- noise inside an intact packet, box, block or frame: in copied audio, inside a single unit of copied H.264 or HEVC, in other copied codecs, in a file that is remuxed or passed on, and up to 16 kB at the end of a bare MP3, which look like an old tag. When media is decoded, at most 3 frames may fail, plus one for each minute;',
     "- damage in a single file whose structure we don't check (AVI, FLV, MPEG-TS, FLAC, WAV), if ffmpeg skips it;",
     '- a joined FLV whose parameters change;',
