@@ -210,8 +210,7 @@ export class StreamingService implements AsyncDisposable {
 
   /**
    * Drops what an earlier request has seen of the files if that doesn't fit, and looks once more. A file that
-   * even then differs from what was just seen is a one-shot source. Also tries again with what a delivery has
-   * shown before its first byte.
+   * even then differs from what was just seen is a one-shot source.
    */
   async #deliver(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
     const { looker } = this.#ways;
@@ -221,16 +220,15 @@ export class StreamingService implements AsyncDisposable {
       way = await this.#ways.decide(wish, headOptions(job));
       await this.#send(job, way, wish);
     } catch (error) {
-      const hasLearnt = way !== undefined && looker.learn(wish, way.plan, error);
+      if (way !== undefined) looker.learn(wish, way.plan, error);
       const isOther = error instanceof ChangedFileError || job.signal.reason instanceof ChangedFileError;
       const isUnplanned = way?.kind === 'convert' && way.window === undefined;
       const isOneShot = isOther && way?.kind !== 'one shot' && (isUnplanned || !areFactsOld);
       if (isOneShot) looker.markOneShot(inputs);
       job.signal.throwIfAborted();
-      if (way?.kind === 'one shot' || (isUnplanned && !hasLearnt)) throw error;
-      if (!isUnplanned) looker.forget(inputs);
-      const mayDiffer = hasLearnt || areFactsOld || isOneShot;
-      if (job.response.headersSent || isAboutRequest(error) || !mayDiffer) throw error;
+      if (isUnplanned || way?.kind === 'one shot') throw error;
+      looker.forget(inputs);
+      if (job.response.headersSent || isAboutRequest(error) || !(areFactsOld || isOneShot)) throw error;
       await this.#deliver(job, wish, inputs);
     }
   }

@@ -47,15 +47,13 @@ export class Lessons {
     return formatIds.flatMap((id) => this.#byFormat.get(keyOf(page, id)) ?? []);
   }
 
-  /** @param formatIds of the video and of the audio, or of a file with both @returns whether it is new */
-  learn(page: Page, formatIds: readonly string[], learnt: Learnt): boolean {
+  /** @param formatIds of the video and of the audio, or of a file with both */
+  learn(page: Page, formatIds: readonly string[], learnt: Learnt): void {
     const isAboutVideo =
       learnt.kind === 'no_key_frame' || (learnt.kind === 'changes' && learnt.track === 'video');
     const key = keyOf(page, (isAboutVideo ? formatIds[0] : formatIds.at(-1)) ?? '');
-    const known = this.#byFormat.get(key) ?? [];
-    const others = known.filter((lesson) => !isDeepStrictEqual(lesson, learnt));
+    const others = (this.#byFormat.get(key) ?? []).filter((known) => !isDeepStrictEqual(known, learnt));
     this.#byFormat.set(key, [...others, learnt]);
-    return others.length === known.length;
   }
 }
 

@@ -100,9 +100,9 @@ export class Looker {
     return { ...known, facts: new Map(facts), laidOut, window };
   }
 
-  /** Keeps what a delivery has shown for the next one. @returns whether it has shown anything new */
-  learn(page: Page, { formatIds }: Pick<Draft, 'formatIds'>, error: unknown): boolean {
-    return error instanceof UnexpectedMediaError && this.#lessons.learn(page, formatIds, error.learnt);
+  /** Keeps what a delivery has shown for the next request. */
+  learn(page: Page, { formatIds }: Pick<Draft, 'formatIds'>, error: unknown): void {
+    if (error instanceof UnexpectedMediaError) this.#lessons.learn(page, formatIds, error.learnt);
   }
 
   /** Whether facts come from an earlier request. */
