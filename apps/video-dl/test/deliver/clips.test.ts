@@ -135,7 +135,8 @@ afterEach(() => {
 it.each([
   ['numbered.ts', 'mp4', 400, 'start must be before the end of the video, which is 20.023 s long.'],
   ['numbered.ts', 'mp3', 400, 'start must be before the end of the video, which is 20.023 s long.'],
-  ['sound.mp3', 'mp3', 422, 'The video ends before this part. Choose an earlier `start`.'],
+  ['sound.mp3', 'mp3', 400, 'start must be before the end of the video, which is 4.049 s long.'],
+  ['sound.aac', 'mp3', 422, 'The video ends before this part. Choose an earlier `start`.'],
 ] as const)(
   'rejects a clip that starts after the end of %s as %s, if only the page states a length',
   async (file, kind, status, detail) => {

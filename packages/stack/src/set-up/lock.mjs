@@ -1,4 +1,4 @@
-import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onStop } from './run-command.mjs';
@@ -20,7 +20,7 @@ export async function withLock(file, say, work) {
   while (!take(file)) {
     const owner = ownerOf(file);
     if (owner === undefined) continue;
-    if (!isRunning(owner)) removeStale(file, owner);
+    if (!isRunning(owner)) rmSync(file, { force: true });
     else {
       const pid = owner.split('-')[0];
       if (!said)
@@ -49,22 +49,6 @@ function take(file) {
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') return false;
     throw error;
-  }
-}
-
-/**
- * Removes the lock of a killed command, unless another command has taken it over in the meantime.
- * @param {string} file
- * @param {string} owner
- */
-function removeStale(file, owner) {
-  const stale = `${file}.${process.pid}`;
-  try {
-    renameSync(file, stale);
-    if (ownerOf(stale) === owner) rmSync(stale);
-    else renameSync(stale, file);
-  } catch (error) {
-    if (systemErrorCode(error) !== 'ENOENT') throw error;
   }
 }
 
