@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { DomainError } from '@media-services/http-common';
 
 /** Under any prefix, because BASE_PATH and proxies add one. */
@@ -10,7 +11,7 @@ const urlParameters = ['url', 'image_url'];
  * @throws DomainError `forbidden_address`
  */
 export function assertNotOwnApi(url: URL): void {
-  if (!apiPath.test(decoded(url.pathname).replaceAll(/\/+/g, '/'))) return;
+  if (!apiPath.test(posix.normalize(decoded(url.pathname)))) return;
   if (!urlParameters.some((name) => url.searchParams.has(name))) return;
   throw new DomainError(
     'forbidden_address',

@@ -65,6 +65,7 @@ describe('our own API', () => {
     '/video-dl/api/info?url=x',
     '/%61pi/info?%75rl=x',
     '//api//info?url=x',
+    '/api/x%2f..%2finfo?url=x',
     '/api/remove-background?image_url=x',
   ])('is rejected on any host: %s', async (path) => {
     expect(await checks(guard, `http://${stranger}${path}`)).toBe('forbidden_address');
