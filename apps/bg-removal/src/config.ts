@@ -38,7 +38,7 @@ export const configSchema = z.object({
   IMAGE_TIMEOUT_SECONDS: setting
     .seconds(90, { min: 1, max: 3600 })
     .describe(
-      'Time from the first byte of a request to the first byte of its response: upload, waiting and processing. Above 120 s, also how long the model may take to load, and then to become warm.',
+      'Time from the first byte of a request to the first byte of its response: upload, waiting and processing. If above 120 s, also the limit for loading the model and for its first run.',
     ),
   INFERENCE_PRECISION: setting
     .oneOf(precisionSettings, 'auto')

@@ -49,6 +49,7 @@ const memoryRequestSchema = z.object({ neededBytes: z.number() });
 const memoryExcessSchema = z.object({ usedBytes: z.number(), limitBytes: z.number() });
 export const stepSchema = z.union([viewSchema, memoryRequestSchema, memoryExcessSchema]);
 export type Step = z.output<typeof stepSchema>;
+
 /** The reply to a request for memory. */
 export const memoryGranted = 'granted';
 

@@ -41,7 +41,7 @@ export async function withProbedDetails(
   return withProbes(extraction, probes);
 }
 
-/** Of an audio file without a bit rate and a size, the page may have guessed all it says from the file's name. */
+/** A page that states neither bit rate nor size of an audio file may have guessed the rest from the file's name. */
 function isUnclear(format: Format): boolean {
   const isNamedOnly =
     format.source.kind === 'file' && format.hasVideo === false && format.totalBitrateKbps === null;

@@ -20,7 +20,7 @@ export interface DashTrack {
 const lengthToleranceSeconds = 1;
 /** As much as a track may lack of its stated length. */
 const maxAbsentSeconds = 0.5;
-/** A file that plays from a later time than this plays on; an earlier one skips what its encoder added. */
+/** A period that starts later than this in its file continues it; one that starts earlier skips the encoder's delay. */
 const maxEncoderDelaySeconds = 1;
 
 /**

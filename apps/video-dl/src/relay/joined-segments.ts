@@ -8,7 +8,8 @@ import type { Analysis, RelayContext } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
 
-const partsRemedy = 'Request an MP3 from `/api/stream`, or with `start` and `end` a part without the change.';
+const partsRemedy =
+  'Request an MP3 from `/api/stream`, or use `start` and `end` to request a part without the change.';
 
 /** The segments to join, by their numbers. */
 interface JoinedRange {

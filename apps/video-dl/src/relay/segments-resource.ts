@@ -26,7 +26,7 @@ const audioLagSeconds = 0.1;
 const maxClipBeginningBytes = 2 * 1024 ** 2;
 /** How far before a clip to look for a segment that begins with a key frame. */
 const maxStepsBack = 5;
-/** Number of discontinuities behind which we read the size of the video in advance. */
+/** How many discontinuities we look behind in advance. */
 const maxLooksAhead = 8;
 const whole = { first: 0, end: Infinity };
 

@@ -318,8 +318,8 @@ const testedElsewhere = [
     'matches the size of every LAME frame, even if the last one is padded',
   ],
   ['Frames of different sizes', 'deliver/picture-size', 'are fitted into one size if the playlist marks it'],
-  ['Audio of another rate in an advertisement', 'deliver/picture-size', 'may come with another sample rate'],
-  ['Other headers of the video in an advertisement', 'deliver/picture-size', 'leave an MP3 and clips'],
+  ['An advertisement with another sample rate', 'deliver/picture-size', 'may come with another sample rate'],
+  ['An advertisement with another video header', 'deliver/picture-size', 'do not prevent an MP3 or clips'],
   [
     'DASH segments of different lengths',
     'relay/segments',

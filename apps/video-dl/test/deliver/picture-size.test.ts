@@ -131,7 +131,7 @@ describe('frames of different sizes', () => {
       expect(streams[1]?.duration).toBeGreaterThan(6);
     });
 
-    it('leave an MP3 and clips, where they are fragments with headers of their own', async () => {
+    it('do not prevent an MP3 or clips if each part has its own header', async () => {
       const entries: string[] = [];
       for (const name of ['film', 'advert'] as const) {
         const file = join(folder, `${name}.ts`);

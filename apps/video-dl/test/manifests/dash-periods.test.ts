@@ -35,7 +35,7 @@ describe('the periods of a DASH manifest', () => {
     expect(names).toEqual(['advert.mp4', 'advert.mp4', 'film.mp4']);
   });
 
-  it('that skip what the encoder added to a file read it again', () => {
+  it("that only skip the encoder's delay read the file again", () => {
     const { names } = listed([2, file('advert', 1)], [2, file('advert', 1)], [10, file('film', 1)]);
     expect(names).toEqual(['advert.mp4', 'advert.mp4', 'film.mp4']);
   });

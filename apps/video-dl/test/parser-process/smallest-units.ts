@@ -11,8 +11,8 @@ const nothing: Buffer = Buffer.alloc(0);
 
 /**
  * The header of a fragmented movie with audio tracks.
- * @param padding in each of their boxes of boxes
- * @param entries what each track is coded in
+ * @param padding boxes to add to each container
+ * @param entries the sample entries of each track
  */
 export function movie(tracks = 1, padding = nothing, entries = nothing): Buffer {
   const full = (type: string, ...parts: Buffer[]) => makeBox(type, [words(0), ...parts]);

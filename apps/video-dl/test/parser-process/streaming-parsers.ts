@@ -71,7 +71,7 @@ const track = (header = words(0x02_0000, 1)) => [
   makeBox('tfdt', [words(0, 1000)]),
 ];
 const run = makeBox('trun', [words(0, 1)]);
-/** An entry of a sample description. @param boxes of nothing in it */
+/** A sample entry. @param boxes how many empty boxes it contains */
 const entryOf = (boxes: number) => makeBox('mp4a', [Buffer.alloc(28), many(free, 8 * boxes)]);
 /** A fragment just under a limit, followed by its media. */
 const large = (bytes: number, parts: (room: number) => Buffer[]) => () =>
@@ -185,10 +185,10 @@ export const streamingParsers: readonly StreamingParser[] = [
     start: joiner(Buffer.concat([movie(), fragment()])),
     inputs: {
       ...fragmentInputs(limit),
-      'a movie of the most boxes': () => movie(60, many(free, 8 * 60)),
-      'a movie of boxes of nothing': () => movie(200, many(free, 8 * 1000)),
-      'the most boxes of sample descriptions': () => movie(7, free, many(entryOf(1000), 9 * 1024)),
-      'sample descriptions of boxes of nothing': () => movie(60, free, many(entryOf(1000), 90 * 1024)),
+      'a movie of as many boxes as allowed': () => movie(60, many(free, 8 * 60)),
+      'a movie full of empty boxes': () => movie(200, many(free, 8 * 1000)),
+      'sample descriptions of the largest size': () => movie(7, free, many(entryOf(1000), 9 * 1024)),
+      'sample descriptions full of empty boxes': () => movie(60, free, many(entryOf(1000), 90 * 1024)),
     },
   },
   {

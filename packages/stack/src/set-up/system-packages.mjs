@@ -141,7 +141,7 @@ async function rootPrefix(env) {
  */
 async function run({ name, command, prefix }, tool, log) {
   const packages = packagesOf(tool, name);
-  if (packages === '') return { code: 1, output: `${name} has no package of it.` };
+  if (packages === '') return { code: 1, output: `${name} has no package for it.` };
   if (prefix === undefined) return { code: 1, output: 'That needs root or sudo.' };
   const script = ['sh', '-c', aptScript, 'set-up', listsAreCurrent ? 'keep' : 'update'];
   listsAreCurrent = true;
