@@ -53,6 +53,8 @@ export default defineConfig({
     globals: true,
     include: ['test/**/*.test.ts', ...(nightly ? ['test/**/*.nightly.ts'] : [])],
     pool: 'forks',
+    // Loading the modules for each file anew takes about as long as the tests of the smaller packages.
+    isolate: false,
     maxWorkers: Math.min(4, Math.max(3, availableParallelism())),
     // Only a test that hangs takes this long, however slow the machine is.
     testTimeout: 300_000,

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { media, type Site, startSite } from '@media-services/fault-site';
 import { mediaTools } from '../support/media-tools.js';
 import { receive } from './support/receive.js';
-import { extraction, format, StreamApp } from './support/stream-app.js';
+import { extraction, format, StreamApp, stopSharedParsers } from './support/stream-app.js';
+
+afterAll(stopSharedParsers);
 
 let site: Site;
 let service: StreamApp;

@@ -3,7 +3,9 @@ import { media, startSite, type Site } from '@media-services/fault-site';
 import { mediaTools } from '../support/media-tools.js';
 import { startService, type TestService } from '../support/service.js';
 import { receive } from './support/receive.js';
-import { extraction, format as formatAt, StreamApp } from './support/stream-app.js';
+import { extraction, format as formatAt, StreamApp, stopSharedParsers } from './support/stream-app.js';
+
+afterAll(stopSharedParsers);
 
 /** Podcast hosts insert other advertisements into each response, and often ignore ranges. */
 describe('a file that differs with each response', () => {

@@ -11,7 +11,9 @@ import { filmOf, words } from '../parser-process/smallest-units.js';
 import { inspect } from '../media/support/inspect.js';
 import { atNight } from '../../../../proof/vitest/at-night.js';
 import { receive, type Received } from './support/receive.js';
-import { extraction, format, StreamApp } from './support/stream-app.js';
+import { extraction, format, StreamApp, stopSharedParsers } from './support/stream-app.js';
+
+afterAll(stopSharedParsers);
 
 let site: Site;
 let folder: string;

@@ -16,7 +16,9 @@ import { Samples } from '../media/support/samples.js';
 import type { SampleName } from '../media/support/samples.js';
 import { startParsers } from '../support/service.js';
 import { open, receive } from './support/receive.js';
-import { extraction, format, StreamApp } from './support/stream-app.js';
+import { extraction, format, StreamApp, stopSharedParsers } from './support/stream-app.js';
+
+afterAll(stopSharedParsers);
 
 let samples: Samples;
 let server: FileServer;

@@ -7,7 +7,9 @@ import { mediaTools } from '../support/media-tools.js';
 import { Faults, media, sendFile, type Site, startSite } from '@media-services/fault-site';
 import { startService, type TestService } from '../support/service.js';
 import { expectNotWhole, receive } from './support/receive.js';
-import { extraction, format, StreamApp } from './support/stream-app.js';
+import { extraction, format, StreamApp, stopSharedParsers } from './support/stream-app.js';
+
+afterAll(stopSharedParsers);
 
 let site: Site;
 let tools: MediaTools;

@@ -2,12 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const folders: string[] = [];
-
-/** Creates an empty folder, deleted after the file's tests. */
+/** Creates an empty folder, deleted after the test. */
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'set-up-test-'));
-  folders.push(folder);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -18,7 +16,3 @@ export function fakeProgram(folder: string, name: string, script: string): strin
   chmodSync(file, 0o755);
   return file;
 }
-
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});

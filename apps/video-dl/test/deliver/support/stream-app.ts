@@ -98,7 +98,12 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
 let parsers: ParserPool | undefined;
 /** All apps of a test file share them: a process takes 0.2 s of CPU to start. */
 const sharedParsers = () => (parsers ??= startParsers());
-afterAll(async () => parsers?.[Symbol.asyncDispose]());
+
+/** For `afterAll` of each file that starts apps. */
+export async function stopSharedParsers(): Promise<void> {
+  await parsers?.[Symbol.asyncDispose]();
+  parsers = undefined;
+}
 
 /** The streaming part of the service on a real port, with extraction and relay replaced. */
 export class StreamApp implements AsyncDisposable {
