@@ -11,7 +11,7 @@ import functools
 
 from yt_dlp.extractor.common import InfoExtractor
 
-from . import languages
+from . import format_check, languages
 
 KEY = '_dash_track'
 # Hashable, because yt-dlp compares formats by all of their values.
@@ -42,15 +42,17 @@ def engage():
         found = parse(self, mpd_doc, mpd_id, *args, **kwargs)
         if isinstance(found, tuple):
             mark(found[0])
+            format_check.doubt_qualities(self, found[0])
             return found
-        return _marked_periods(found, mark)
+        return _marked_periods(self, found, mark)
 
     setattr(InfoExtractor, name, parse_and_mark)
 
 
-def _marked_periods(periods, mark):
+def _marked_periods(extractor, periods, mark):
     for period in periods:
         mark(period['formats'])
+        format_check.doubt_qualities(extractor, period['formats'])
         yield period
 
 

@@ -23,6 +23,8 @@ def engage():
         if format_check.is_protected(m3u8_doc):
             for fmt in found[0]:
                 fmt['has_drm'] = 'maybe'
+        else:
+            format_check.doubt_qualities(self, found[0])
         return found
 
     InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed

@@ -90,10 +90,48 @@ describe('encrypted media', () => {
     }
   });
 
-  it('leaves the clear variants of a master playlist that states a key', async () => {
-    await serveMaster('/some.m3u8', `#EXT-X-SESSION-KEY:${key}`, /^.*720.*m3u8$/gmu);
-    const { status, body } = await service.info(`${site.url}/some.m3u8`);
+  it.each([
+    ['states a key', `#EXT-X-SESSION-KEY:${key}`, '.m3u8'],
+    ['states no key', '', '.m3u8'],
+    ['states no key and is in a page', '', ''],
+  ])('leaves the clear variants of a master playlist that %s', async (name, mark, extension) => {
+    const path = `/${encodeURIComponent(name)}.m3u8`;
+    await serveMaster(path, mark, /^.*720.*m3u8$/gmu);
+    site.on('/page', (_request, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end(`<video><source src="${path}" type="application/x-mpegURL"></video>`);
+    });
+    const url = extension === '' ? `${site.url}/page` : `${site.url}${path}`;
+    const { status, body } = await service.info(url);
     expect(status).toBe(200);
     expect(body['downloads']).toMatchObject([{ target: 'mp3' }, { height: 360 }, { height: 360 }]);
+    const response = await service.get('/api/stream/video', { url });
+    expect(response.status).toBe(200);
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+  });
+
+  it('leaves the clear Representations of a manifest that states no protection', async () => {
+    const representation = async (id: string, height: number) => {
+      const content = await readFile(await media(`${id}.mp4`));
+      const url = `/media/${id}.mp4`;
+      const start = content.indexOf('moof') - 4;
+      return `<Representation id="${id}" bandwidth="${height * 1000}" width="${height * 2}" height="${height}" codecs="avc1.640028">
+        <SegmentList duration="4"><Initialization sourceURL="${url}" range="0-${start - 1}"/>
+        <SegmentURL media="${url}" mediaRange="${start}-${content.length - 1}"/></SegmentList></Representation>`;
+    };
+    const mpd = `<MPD mediaPresentationDuration="PT4S"><Period><AdaptationSet mimeType="video/mp4">
+      ${await representation('fragments', 270)}${await representation('encrypted-fragments', 720)}
+      </AdaptationSet></Period></MPD>`;
+    site.on('/some.mpd', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/dash+xml' }).end(mpd);
+    });
+    const url = `${site.url}/some.mpd`;
+    const { status, body } = await service.info(url);
+    expect(status).toBe(200);
+    expect(body['downloads']).toMatchObject([{ target: 'mp3' }, { height: 270 }, { height: 270 }]);
+    const response = await service.get('/api/stream/video', { url });
+    expect(response.status).toBe(200);
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
   });
 });

@@ -292,7 +292,12 @@ const testedElsewhere = [
   [
     'Clear variants beside protected ones',
     'deliver/encrypted',
-    'leaves the clear variants of a master playlist that states a key',
+    'leaves the clear variants of a master playlist that %s',
+  ],
+  [
+    'Clear Representations beside protected ones',
+    'deliver/encrypted',
+    'leaves the clear Representations of a manifest that states no protection',
   ],
   ['A playlist of six hours', 'info/sources', 'reads the playlist of a film of six hours'],
   ['Clocks that restart', 'relay/clock', 'when the clocks of fragmented MP4 restart'],
