@@ -41,8 +41,6 @@ export default {
       // The others run as checks (proof/test-runner/src/checks.ts).
       ignoreDependencies: ['@imgly/background-removal-node', 'turbo', 'dependency-cruiser', 'knip'],
     },
-    // Set-up looks the program up where it is installed.
-    'packages/ffprobe-download': { ignoreDependencies: ['@ffprobe-installer/ffprobe'] },
     'apps/bg-removal': {
       entry: [
         'src/{main,set-up-model,engine-process}.ts',

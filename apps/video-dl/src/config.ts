@@ -105,7 +105,7 @@ export const configSchema = z.object({
   FFMPEG_PATH: setting
     .text()
     .describe(
-      "Path of ffmpeg; if empty, the static build that `npm start` installs on Linux, the one on PATH, or ffmpeg-static's binary.",
+      'Path of ffmpeg; if empty, the static build that `npm start` installs on Linux, or the one on PATH.',
     ),
 });
 

@@ -1,9 +1,7 @@
-import { errorCode } from '@media-services/http-common';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { z } from 'zod';
 import { childEnvironment } from '@media-services/processes';
 
 /** The ffmpeg and ffprobe that this process uses. */
@@ -28,14 +26,11 @@ export interface LocateOptions {
   ffmpegPath?: string | undefined;
   /** Folders to search; defaults to this process's `PATH`. */
   searchPath?: string;
-  /** ffmpeg-static's binary; resolved by default. */
-  bundledFfmpeg?: string | null;
   threads?: number | undefined;
 }
 
 /**
- * Finds ffmpeg (`ffmpegPath`, `PATH`, then ffmpeg-static's binary) and ffprobe (next to
- * ffmpeg, then `PATH`; ffmpeg-static has none), and reads the version.
+ * Finds ffmpeg (`ffmpegPath`, then `PATH`) and ffprobe (next to ffmpeg, then `PATH`), and reads the version.
  *
  * @throws MediaToolsMissingError
  */
@@ -61,10 +56,8 @@ async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise
   if (options.ffmpegPath !== undefined) return requireExecutable(options.ffmpegPath, 'FFMPEG_PATH');
   const found = await onPath('ffmpeg', searchPath);
   if (found !== undefined) return found;
-  const bundled = options.bundledFfmpeg === undefined ? await bundledFfmpeg() : options.bundledFfmpeg;
-  if (bundled !== null && (await isExecutable(bundled))) return bundled;
   throw new MediaToolsMissingError(
-    'ffmpeg was not found on PATH, and ffmpeg-static has no binary installed. Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH.',
+    'ffmpeg was not found on PATH. Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH.',
   );
 }
 
@@ -83,18 +76,6 @@ async function requireExecutable(file: string, setting: string): Promise<string>
   throw new MediaToolsMissingError(
     `${setting} is "${file}", which isn't an executable file. Correct or unset it.`,
   );
-}
-
-const bundledModule = z.object({ default: z.string().nullable() });
-
-async function bundledFfmpeg(): Promise<string | null> {
-  try {
-    return bundledModule.parse(await import('ffmpeg-static')).default;
-  } catch (error) {
-    // ffmpeg-static is an optional dependency.
-    if (errorCode(error) === 'ERR_MODULE_NOT_FOUND') return null;
-    throw error;
-  }
 }
 
 async function onPath(name: string, searchPath: string): Promise<string | undefined> {

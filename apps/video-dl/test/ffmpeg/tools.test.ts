@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { inputArguments } from '../../src/ffmpeg/inputs.js';
 import { startMediaProcess } from '../../src/ffmpeg/process.js';
 import { checkMuxing, MuxingCheckError } from '../../src/ffmpeg/self-check.js';
@@ -10,7 +10,6 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-dl-tools-'));
-  await fake('bundled/ffmpeg', 'echo "ffmpeg version 6.0-static Copyright"');
   await fake(
     'path/ffmpeg',
     'echo "ffmpeg version 7.1.5-0+deb13u1 Copyright"; echo " -extension_picky <boolean>"',
@@ -33,7 +32,6 @@ describe('locateMediaTools', () => {
   it('prefers the configured ffmpeg', async () => {
     const tools = await locateMediaTools({
       ffmpegPath: join(folder, 'path/ffmpeg'),
-      bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
       searchPath: join(folder, 'broken'),
     });
     expect(tools).toEqual({
@@ -43,29 +41,18 @@ describe('locateMediaTools', () => {
     });
   });
 
-  it("prefers PATH over ffmpeg-static's binary", async () => {
-    const tools = await locateMediaTools({
-      bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
-      searchPath: join(folder, 'path'),
-    });
-    expect(tools.ffmpeg).toBe(join(folder, 'path/ffmpeg'));
-  });
-
-  it("uses ffmpeg-static's binary if PATH has no ffmpeg, and ffprobe from PATH", async () => {
-    await fake('probe/ffprobe', 'echo "ffprobe version 6.0"');
-    const tools = await locateMediaTools({
-      bundledFfmpeg: join(folder, 'bundled/ffmpeg'),
-      searchPath: join(folder, 'probe'),
-    });
-    expect(tools).toEqual({
-      ffmpeg: join(folder, 'bundled/ffmpeg'),
-      ffprobe: join(folder, 'probe/ffprobe'),
+  it('finds ffmpeg on PATH, and ffprobe on PATH if there is none next to it', async () => {
+    await fake('alone/ffmpeg', 'echo "ffmpeg version 6.0-static Copyright"');
+    const searchPath = [join(folder, 'alone'), join(folder, 'path')].join(delimiter);
+    await expect(locateMediaTools({ searchPath })).resolves.toEqual({
+      ffmpeg: join(folder, 'alone/ffmpeg'),
+      ffprobe: join(folder, 'path/ffprobe'),
       version: '6.0',
     });
   });
 
   it('explains how to install a missing ffmpeg', async () => {
-    const missing = locateMediaTools({ bundledFfmpeg: null, searchPath: join(folder, 'empty') });
+    const missing = locateMediaTools({ searchPath: join(folder, 'empty') });
     await expect(missing).rejects.toThrow(MediaToolsMissingError);
     await expect(missing).rejects.toThrow(/apt-get install ffmpeg.*FFMPEG_PATH/su);
   });
@@ -75,9 +62,7 @@ describe('locateMediaTools', () => {
   });
 
   it('rejects an ffmpeg that does not run', async () => {
-    await expect(
-      locateMediaTools({ bundledFfmpeg: null, searchPath: join(folder, 'broken') }),
-    ).rejects.toThrow(/doesn't run/u);
+    await expect(locateMediaTools({ searchPath: join(folder, 'broken') })).rejects.toThrow(/doesn't run/u);
   });
 
   it('finds the real one here', async () => {

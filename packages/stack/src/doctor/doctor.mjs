@@ -2,14 +2,13 @@ import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependenciesAreCurrent } from '../set-up/dependencies.mjs';
 import { findFfmpeg, findNginx } from '../set-up/executables.mjs';
-import { downloadFolder, staticFfmpeg } from '../set-up/ffmpeg.mjs';
+import { staticFfmpeg } from '../set-up/ffmpeg.mjs';
 import { gatewayAddress, listenFailure } from '../set-up/ports.mjs';
 import { checkNodeVersion, isWanted, root } from '../set-up/project.mjs';
 import { findPythonEngine, ytDlpVersionOf } from '../set-up/python-engine.mjs';
 import { runCommand } from '../set-up/run-command.mjs';
 import { runModelSetUp } from '../set-up/set-up.mjs';
 import { checkSettings } from './settings-problems.mjs';
-import { ffmpegTool } from '../set-up/system-tools.mjs';
 import { UserError } from '../set-up/user-error.mjs';
 
 /** The versions of ffmpeg that the tests run with: Debian 12's, an older one from PyPI, and the one of `npm start`. */
@@ -73,14 +72,10 @@ function checkNode() {
 
 /**
  * @param {string} root
- * @param {{ env?: NodeJS.ProcessEnv, folder?: string }} [options] `folder` has what set-up has downloaded
  * @returns {Promise<Finding>}
  */
-export async function checkFfmpeg(root, { env = process.env, folder = downloadFolder(root) } = {}) {
-  const downloaded = join(folder, 'ffmpeg');
-  const isElsewhere = !ffmpegTool.isThere(env) && existsSync(downloaded);
-  const FFMPEG_PATH = isElsewhere ? downloaded : env.FFMPEG_PATH || staticFfmpeg(root);
-  const { ffmpeg, ffprobe } = findFfmpeg({ ...env, FFMPEG_PATH });
+export async function checkFfmpeg(root, env = process.env) {
+  const { ffmpeg, ffprobe } = findFfmpeg({ ...env, FFMPEG_PATH: env.FFMPEG_PATH || staticFfmpeg(root) });
   if (ffmpeg === undefined || ffprobe === undefined) return wrong(ffmpeg ? 'no ffprobe' : 'not found');
   /** @type {string[]} */
   const lines = [];

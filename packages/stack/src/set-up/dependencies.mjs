@@ -34,25 +34,16 @@ export async function ensurePnpm(log) {
 /** The packages that `npm start` runs. All others support or test them. */
 const shippedParts = ['video-dl', 'bg-removal', 'gateway', 'stack'];
 
-const runOptions = [
-  ...['--prod', '--filter=media-services'],
-  ...shippedParts.map((name) => `--filter-prod=@media-services/${name}...`),
-];
-
-/**
- * pnpm's options for each set, smallest first. `run`: what `npm start` needs to build and run.
- * `ffprobe`: also the ffprobe for systems without a package manager. `all`: also the tools for tests.
- */
+/** pnpm's options for what `npm start` needs to build and run (`run`), and for the tools of tests too (`all`). */
 const pnpmOptions = {
-  run: runOptions,
-  ffprobe: [...runOptions, '--filter-prod=@media-services/ffprobe-download'],
+  run: [
+    ...['--prod', '--filter=media-services'],
+    ...shippedParts.map((name) => `--filter-prod=@media-services/${name}...`),
+  ],
   all: [],
 };
 
 /** @typedef {keyof typeof pnpmOptions} DependencySet */
-
-/** @param {string | undefined} set */
-const rank = (set) => Object.keys(pnpmOptions).indexOf(set ?? '');
 
 /** Contains the installed set and the hash of what it was installed from. */
 const stampFile = (/** @type {string} */ root) => join(root, 'node_modules', '.set-up-stamp');
@@ -77,7 +68,7 @@ function dependenciesHash(root) {
  */
 export function dependenciesAreCurrent(root, set = 'run') {
   const [installed, hash] = readStamp(root);
-  return hash === dependenciesHash(root) && rank(installed) >= rank(set);
+  return hash === dependenciesHash(root) && (installed === set || installed === 'all');
 }
 
 /**

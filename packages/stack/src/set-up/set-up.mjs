@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path';
 import { build, ensurePnpm, installDependencies, pnpmFolder } from './dependencies.mjs';
-import { downloadFfmpeg, installFfmpegBuild } from './ffmpeg.mjs';
+import { installFfmpegBuild } from './ffmpeg.mjs';
 import { withLock } from './lock.mjs';
 import { checkNodeVersion, isWanted, root, toolsDir } from './project.mjs';
 import { findPythonEngine, pythonTool, setUpPythonEngine } from './python-engine.mjs';
@@ -76,12 +76,6 @@ async function runSteps({ progress, set = 'all', testTools = false }, asksForPas
   // Wait for all, so that nothing is running any more when the first failure is reported.
   const results = await Promise.allSettled([programs, installCode(), installEngine()]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
-  if (!ffmpegTool.isThere(env)) {
-    await progress.step('ffmpeg without a package manager', async (log) => {
-      await installDependencies({ root, env, log, set: 'ffprobe' });
-      Object.assign(env, await downloadFfmpeg({ root, log, env }));
-    });
-  }
   return env;
 }
 

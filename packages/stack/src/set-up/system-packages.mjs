@@ -111,16 +111,12 @@ export async function announceSystemTools({ tools, say, env = process.env }) {
  * @returns {Promise<Manager>}
  */
 async function findManager(env) {
-  /** @type {Manager | undefined} */
-  let unusable;
   for (const [name, command] of Object.entries(commands)) {
     const [program = ''] = command.split(' ');
     if (findExecutable(program, [], env) === undefined) continue;
-    const manager = { name, command, prefix: name === 'brew' ? [] : await rootPrefix(env) };
-    if (manager.prefix !== undefined) return manager;
-    unusable ??= manager;
+    return { name, command, prefix: name === 'brew' ? [] : await rootPrefix(env) };
   }
-  return unusable ?? { name: 'apt', command: commands.apt, prefix: undefined, isGuess: true };
+  return { name: 'apt', command: commands.apt, prefix: undefined, isGuess: true };
 }
 
 /**

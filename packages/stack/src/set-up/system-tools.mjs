@@ -11,7 +11,6 @@ export const ffmpegTool = {
   purpose: 'converts and muxes media',
   isThere: (env) => findFfmpeg(env).ffprobe !== undefined,
   packages: { any: 'ffmpeg', dnf: 'ffmpeg-free' },
-  optional: true,
 };
 
 /** @type {SystemTool} */
