@@ -20,6 +20,7 @@ import { secondsIn } from '../plan/clip.js';
 import { outputSeconds, type Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 import { waitMs } from '../upstream/media-source.js';
+import type { ObjectIdentity } from '../upstream/remote-object.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import type { ExactFile, OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
@@ -104,6 +105,7 @@ class Mp3Run implements OutputRun {
 /** The audio length that the source of an MP3 states, with the strong validator of that file. */
 export interface StatedAudio extends AudioLength {
   readonly validator: string | null;
+  readonly identity: ObjectIdentity;
 }
 
 /** An MP3 whose size is known before ffmpeg starts, byte-for-byte reproducible with the same tools. */
@@ -135,6 +137,7 @@ export class ExactMp3Output extends Mp3Output {
     const silentSeconds = maxSilentSamples / stated.sampleRate;
     this.#maxSilentFrames = Math.max(minSilentFrames, Math.ceil((silentSeconds * sampleRate) / 1152));
     this.file = {
+      identity: stated.identity,
       totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
       etag,
       seconds,
@@ -227,12 +230,13 @@ export async function statedAudio(
     if (error instanceof DomainError) return null;
     throw error;
   });
-  const { audioLength = null, totalBytes = null } = head ?? {};
-  if (audioLength === null || totalBytes === null) return null;
+  if (head === null || head.audioLength === null || head.totalBytes === null) return null;
+  const { audioLength, totalBytes, identity } = head;
   if (secondsIn(plan.expected.clip, audioLength.seconds) === 0) return null;
-  const strongEtag = head?.identity.strongEtag;
+  const { strongEtag } = identity;
   return {
     ...audioLength,
+    identity,
     validator: strongEtag === undefined ? null : `${strongEtag} ${String(totalBytes)}`,
   };
 }

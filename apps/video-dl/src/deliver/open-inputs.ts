@@ -5,6 +5,7 @@ import { startsAfterEnd, type Clip } from '../plan/clip.js';
 import { maxHiddenVideoSeconds, type InputFacts } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput, RelaySession } from '../relay/session.js';
+import type { StreamOutput } from './output.js';
 
 /** An input of ffmpeg, and what its beginning shows. */
 export interface OpenInput extends RelayInput, InputFacts {
@@ -14,6 +15,7 @@ export interface OpenInput extends RelayInput, InputFacts {
 
 interface InputsToOpen {
   readonly plan: Plan;
+  readonly output: Pick<StreamOutput, 'file'>;
   readonly session: RelaySession;
   readonly tools: MediaTools;
   readonly signal: AbortSignal;
@@ -26,6 +28,7 @@ interface InputsToOpen {
  */
 export async function openInputs({
   plan,
+  output,
   session,
   tools,
   signal,
@@ -36,12 +39,12 @@ export async function openInputs({
     const inputs = await Promise.all(
       plan.inputs.map(async (source, index) => {
         const track = tracks[index] ?? 'all';
-        const found = await session.add(source, track, span);
+        const found = await session.add(source, track, span, undefined, output.file?.identity);
         if (index === 0 && plan.video?.action === 'copy') await found[0]?.lookAhead?.();
         const chosen = track === 'all' ? found : [withTrack(found, track)];
         if (clip === null) return chosen;
         return Promise.all(
-          chosen.map((input) => clipInput(input, { plan, clip, track, session, tools, signal })),
+          chosen.map((input) => clipInput(input, { plan, output, clip, track, session, tools, signal })),
         );
       }),
     );

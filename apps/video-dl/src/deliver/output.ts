@@ -1,10 +1,13 @@
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
+import type { ObjectIdentity } from '../upstream/remote-object.js';
 import type { KnownFile, StreamFormat } from './response.js';
 
 /** A generated file whose every byte is determined before ffmpeg starts. */
 export interface ExactFile extends KnownFile {
+  /** The version of the source's file that determines it. */
+  readonly identity: ObjectIdentity;
   /** Seconds of media before a byte: what is generated and discarded for a client that resumes there. */
   secondsBefore(byte: number): number;
 }

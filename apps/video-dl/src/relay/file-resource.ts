@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import { FileStructure } from '../formats/file-structure.js';
 import { DamagedMediaError } from '../formats/structure-check.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
-import type { RemoteObject } from '../upstream/remote-object.js';
+import type { ObjectIdentity, RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
 import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
@@ -45,8 +45,8 @@ export class FileResource implements Resource {
     return this.#transport?.tracks ?? this.#structure;
   }
 
-  constructor(source: RenewableSource, context: TransferContext) {
-    this.#object = fileObject(source);
+  constructor(source: RenewableSource, context: TransferContext, identity?: ObjectIdentity) {
+    this.#object = fileObject(source, identity);
     this.#context = context;
   }
 

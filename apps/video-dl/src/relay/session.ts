@@ -4,6 +4,7 @@ import { DomainError } from '@media-services/http-common';
 import type { Parse } from '../parser-process/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { RenewableSource } from '../upstream/renewable-source.js';
+import type { ObjectIdentity } from '../upstream/remote-object.js';
 import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
@@ -89,6 +90,7 @@ export class ServedSession {
    * @param wanted the track to read; if the source has separate video and audio, the other isn't requested
    * @param span the part to read; only the segments it needs are requested
    * @param readsAudioOnly whether the video's encoding may change
+   * @param identity of the version seen before, if the source is a file
    * @returns one input, or two if the source has separate video and audio and both are wanted
    * @throws DomainError, which also becomes the session's failure; the reason of the session's end
    */
@@ -97,11 +99,12 @@ export class ServedSession {
     wanted: Carries = 'all',
     span: TimeSpan | null = null,
     readsAudioOnly = wanted === 'audio',
+    identity?: ObjectIdentity,
   ): Promise<readonly RelayInput[]> {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
     const renewable = new RenewableSource(source, this.#options.renew);
-    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, this.#context))];
+    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, this.#context, identity))];
     try {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(

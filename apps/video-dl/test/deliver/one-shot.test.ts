@@ -53,6 +53,8 @@ describe('a file that differs with each response', () => {
     serve('/whole.m4a', withPadding(front));
     serve('/ranges.m4a', withPadding(front));
     serve('/end.mp4', withPadding(end));
+    const short = await readFile(await media('sound.m4a'));
+    serve('/lengths.m4a', (number) => (number < 2 ? front : short));
     service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
   });
   beforeEach(() => {
@@ -89,6 +91,20 @@ describe('a file that differs with each response', () => {
     // 61.7 s at 192 kbit/s.
     expect(body.length).toBeGreaterThan(1_450_000);
     expect(body.length).toBeLessThan(1_520_000);
+  });
+
+  it('is rejected before its first byte if it has another length than before, then converted', async () => {
+    const page = `${site.url}/lengths.m4a`;
+    await service.info(page);
+    const rejected = await service.get('/api/stream', { url: page });
+    expect(rejected.status).toBe(502);
+    expect(await rejected.json()).toMatchObject({ code: 'upstream_error', retryable: true });
+    const response = await service.get('/api/stream', { url: page });
+    expect(response.status).toBe(200);
+    // 4 s at 192 kbit/s.
+    const { byteLength } = await response.arrayBuffer();
+    expect(byteLength).toBeGreaterThan(94_000);
+    expect(byteLength).toBeLessThan(100_000);
   });
 
   it.each(['/whole.mp3', '/ranges.mp3'])(
