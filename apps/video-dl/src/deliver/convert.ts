@@ -268,6 +268,6 @@ async function* readMedia(
 function idleTimeout({ upstreamIdleTimeoutMs }: StreamLimits): DomainError {
   return new DomainError(
     'upstream_timeout',
-    `The site's media server sent nothing for ${(upstreamIdleTimeoutMs * maxIdleTimeouts) / 1000} s.`,
+    `The site's media server sent nothing for ${(upstreamIdleTimeoutMs * maxIdleTimeouts) / 1000} s. Try again later.`,
   );
 }

@@ -182,7 +182,10 @@ function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
 }
 
 function totalTimeout(totalTimeoutMs: number): DomainError {
-  return new DomainError('timeout', `The stream took longer than the limit of ${totalTimeoutMs / 1000} s.`);
+  return new DomainError(
+    'timeout',
+    `The stream took longer than the limit of ${totalTimeoutMs / 1000} s. Request a part of the video, or try again later.`,
+  );
 }
 
 function slowClient({ minClientBytesPerMinute }: StreamLimits): DomainError {

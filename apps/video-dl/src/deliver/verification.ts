@@ -27,7 +27,8 @@ interface FinishedStream {
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
-  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors' | 'audioPackets'>;
+  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors' | 'audioPackets'> &
+    Partial<Pick<InputFactsReader, 'isSpatial'>>;
 }
 
 /**
@@ -42,7 +43,7 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   signal.throwIfAborted();
   if (session.failure !== undefined) throw session.failure;
   if (!output.hasMedia && hasNoAudio(stream)) throw noAudio();
-  if (exit.code !== 0) throw ffmpegFailure(exit, child);
+  if (exit.code !== 0) throw ffmpegFailure(exit, stream);
   if (!output.hasMedia) throw expected.clip === null ? unreadable() : emptyPart();
   assertNoEmptyTrack(output, expected);
   assertAudioIsAbsent(stream);
@@ -134,14 +135,12 @@ function incomplete(what: string): DomainError {
 
 const missingPart = /unknown encoder|encoder not found|unrecognized option|option not found|no such filter/iu;
 
-/** Sound from all directions, for headsets. ffmpeg decodes it, but can't mix it down. */
-const spatialAudio = /channel layout '[^']{0,40}ambisonic/iu;
-
 /** How ffmpeg ends when media break it. Another attempt ends the same way. */
 const crashes = new Set<string>(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']);
 
 /** The client's error for a failed ffmpeg. `cause` has its output, for the log. */
-function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedStream['child']): DomainError {
+function ffmpegFailure(exit: ChildExit, { child, facts }: FinishedStream): DomainError {
+  const { stderr, hasExceededMemory } = child;
   const wrote = stderr.toString();
   const cause = new Error(`ffmpeg ended with ${exit.code ?? exit.signal ?? 'no exit code'}: ${wrote}`);
   if (hasExceededMemory) return needsTooMuchMemory(cause);
@@ -160,7 +159,7 @@ function ffmpegFailure(exit: ChildExit, { stderr, hasExceededMemory }: FinishedS
       },
     );
   }
-  if (spatialAudio.test(wrote)) {
+  if (facts.isSpatial === true) {
     const detail =
       "The audio is spatial (ambisonic), which can't be converted to stereo. Request it as it is with `fmt=original`.";
     return new DomainError('no_media', detail, { cause });

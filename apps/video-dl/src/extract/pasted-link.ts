@@ -2,8 +2,10 @@
 const invisibleMarks = /(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}/gu;
 /** Up to what can't be in a link, such as a space, a quote or Chinese punctuation. */
 const links = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"'`“”‘’«»（），。、！？；：【】「」《》]+/giu;
-const trailingPunctuation = '.,;:!?*_~';
-const closingBrackets: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+const trailingPunctuation = '.,;:!?*~…。，、；：！？';
+const brackets = ['()', '[]', '{}', '（）', '「」', '【】', '《》'];
+/** The end of `p.i.`, whose full stop is rarely that of a sentence. */
+const abbreviation = /\.\p{L}\.$/u;
 
 /** A text that a person pasted, taken apart. */
 export interface PastedText {
@@ -19,19 +21,22 @@ export interface PastedText {
  */
 export function readPastedText(pasted: string): PastedText {
   const text = pasted.replace(invisibleMarks, '').trim();
-  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [text] };
+  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [withoutTrailingText(text)] };
   const found = [...text.matchAll(links)].map(([link]) => withoutTrailingText(link));
   return { text, links: [...new Set(found)] };
 }
 
-/** A sentence's full stop or a closing bracket that was opened before the link isn't part of it. */
+/** A sentence's full stop, or a closing bracket that the link doesn't open, isn't part of it. */
 function withoutTrailingText(link: string): string {
+  const count = (character = '') => link.split(character).length - 1;
+  const unopened = new Map(brackets.map(([opening, closing]) => [closing, count(closing) - count(opening)]));
   let end = link.length;
   for (; end > 0; end -= 1) {
     const last = link.charAt(end - 1);
-    const opening = closingBrackets[last];
-    const isPart = opening === undefined ? !trailingPunctuation.includes(last) : link.includes(opening);
-    if (isPart) break;
+    const closed = unopened.get(last);
+    const isPart = closed === undefined ? !trailingPunctuation.includes(last) : closed <= 0;
+    if (isPart || abbreviation.test(link.slice(Math.max(0, end - 4), end))) break;
+    if (closed !== undefined) unopened.set(last, closed - 1);
   }
   return link.slice(0, end);
 }

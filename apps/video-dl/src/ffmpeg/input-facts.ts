@@ -25,6 +25,9 @@ const decodeError = /\[error\] (?:Error while decoding stream|Error submitting p
 /** Copied audio or video whose framing is wrong. */
 const filterError = /\[error\] Error applying bitstream filters/u;
 
+/** Sound from all directions, for headsets. ffmpeg decodes it, but can't mix it down. */
+const spatialAudio = /channel layout '[^']{0,40}ambisonic/iu;
+
 /** A track that isn't among those at the beginning. */
 export interface LateTrack {
   readonly kind: 'video' | 'audio';
@@ -51,6 +54,8 @@ export class InputFactsReader {
   hasInvalidData = false;
   /** Packets that couldn't be decoded. */
   decodeErrors = 0;
+  /** Whether it has audio that can't be mixed down. */
+  isSpatial = false;
   /** The first track of each kind that ffmpeg found too late to output it. */
   readonly lateTracks: LateTrack[] = [];
   /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
@@ -71,6 +76,7 @@ export class InputFactsReader {
     }
     if (invalidDataReport.test(line)) this.hasInvalidData = true;
     if (decodeError.test(line) || filterError.test(line)) this.decodeErrors += 1;
+    if (spatialAudio.test(line)) this.isSpatial = true;
     this.#readLateTrack(line);
     if (line.startsWith('[info] Output #')) this.#isOutput = true;
     const opened = /^\[info\] Input #\d+, (\S{1,100}), from /u.exec(line);

@@ -8,7 +8,7 @@ import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { WantedWindow } from '../look/layouts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
-import { isImages, noAudio, notCopyable, tooLarge } from './rejections.js';
+import { isImages, noAudio, notCopyable, tooLarge, lastsTooLong } from './rejections.js';
 import { isMp4File, noOriginalClip, windowFor } from './window.js';
 import {
   audioContainer,
@@ -323,10 +323,7 @@ function assertNotTooLong(
   limits: PlanSettings,
 ): void {
   if (seconds !== null && seconds > limits.maxDurationSeconds) {
-    throw new DomainError(
-      'too_long',
-      `The video is ${Math.round(seconds)} s long; this service allows at most ${limits.maxDurationSeconds} s. Use a shorter one, or request a part of it with \`start\` and \`end\`. If you run this server: raise VIDEO_MAX_SECONDS.`,
-    );
+    throw lastsTooLong(seconds, limits.maxDurationSeconds);
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
     throw tooLarge(target, estimatedBytes, limits);

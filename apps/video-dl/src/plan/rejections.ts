@@ -23,6 +23,25 @@ export function notCopyable(codec: string): DomainError {
   );
 }
 
+export function lastsTooLong(seconds: number, maxSeconds: number): DomainError {
+  return new DomainError(
+    'too_long',
+    `The video lasts ${spelled(seconds)}; this service allows at most ${spelled(maxSeconds)}. Use a shorter one, or request a part of it with \`start\` and \`end\`. If you run this server: raise VIDEO_MAX_SECONDS.`,
+  );
+}
+
+/** `8 h 20 min` */
+function spelled(duration: number): string {
+  const seconds = Math.ceil(duration);
+  const parts = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const stated = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`);
+  return stated.join(' ');
+}
+
 /** The error for a stream over the size limit. @param bytes null if the exact size is unknown */
 export function tooLarge(
   target: Target,

@@ -104,7 +104,8 @@ export class ServedSession {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
     const renewable = new RenewableSource(source, this.#options.renew);
-    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, this.#context, identity))];
+    if (source.kind === 'file')
+      return [this.#fileInput(new FileResource(renewable, this.#context, identity))];
     try {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(

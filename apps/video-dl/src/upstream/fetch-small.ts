@@ -34,6 +34,6 @@ export async function fetchSmall({ maxBytes, excess, ...input }: SmallFetch): Pr
 }
 
 function tooLong(maxBytes: number): TransferFault {
-  const detail = `The site sent a file of more than ${maxBytes} bytes where a small one was expected. Try again later, or use another page or format.`;
+  const detail = `The site sent a file that is far larger than expected (more than ${maxBytes} bytes). Try again later, or use another page or format.`;
   return new TransferFault(new DomainError('upstream_error', detail), 'none');
 }

@@ -54,6 +54,11 @@ describe('what people paste', () => {
     ['angle brackets', `<${link}>`],
     ['quotes', `"${link}"`],
     ['a share text without spaces', `复制打开，看看：${link}，好看`],
+    ['a comma behind it', `${link},`],
+    ['a Chinese full stop behind it', `${link}。`],
+    ['an ideographic comma behind it', `${link}、`],
+    ['a closing bracket behind it', `${link}).`],
+    ['a wide closing bracket behind it', `${link}）`],
     ['the same link twice', `${link}\n${link}`],
     ['marks of direction', `\u202a${link}\u202c`],
     ['a mark before the scheme', `\u200e${link}`],
@@ -64,8 +69,11 @@ describe('what people paste', () => {
   });
 
   it('keeps punctuation and brackets that belong to the link', () => {
-    expect(parsePageUrl('https://example.com/a_(film).')).toBe('https://example.com/a_(film).');
-    expect(parsePageUrl('see https://example.com/a_(film).')).toBe('https://example.com/a_(film)');
+    for (const url of ['https://example.com/a_(film)', 'https://example.com/magnum-p.i.']) {
+      expect(parsePageUrl(url)).toBe(url);
+      expect(parsePageUrl(`see ${url}, and more`)).toBe(url);
+      expect(parsePageUrl(`see (${url})`)).toBe(url);
+    }
   });
 
   it('keeps joiners inside a path, which some scripts and emoji need', () => {

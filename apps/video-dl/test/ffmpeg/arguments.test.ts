@@ -382,6 +382,13 @@ describe('InputFactsReader', () => {
     expect(read(`[info]     title           : ${line}`).hasInvalidData).toBe(false);
   });
 
+  it("detects audio that ffmpeg can't mix down", () => {
+    const line =
+      "[auto_aresample_0 @ 0x1] [SWR @ 0x2] [error] Input channel layout 'ambisonic 1' is not supported";
+    expect(read(line).isSpatial).toBe(true);
+    expect(read('[info]   Stream #0:1: Audio: opus, 48000 Hz, ambisonic 1, fltp').isSpatial).toBe(false);
+  });
+
   it('ignores durations in a title', () => {
     const facts = read(
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",

@@ -148,6 +148,14 @@ describe('planTarget enforces the limits', () => {
     expect(codeOf(() => planTarget(tooMuch, 'mp4-720', limits))).toBe('too_long');
   });
 
+  it('says in hours and minutes that a video is too long', () => {
+    const tooLong = extraction([format()], { durationSeconds: 28_830 });
+    const eightHours = { ...limits, maxDurationSeconds: 28_800 };
+    expect(() => planTarget(tooLong, 'mp3', eightHours)).toThrow(
+      'The video lasts 8 h 30 s; this service allows at most 8 h.',
+    );
+  });
+
   it.each([
     ['mp4-1080', 'Request mp4-720.'],
     ['mp4-720', 'Use a shorter video.'],

@@ -1,6 +1,6 @@
-const trailing = /[.,;:!?'"»”’>]{1,20}$/;
+const trailing = /(?<!\.\p{L}(?=\.))[.,;:!?'"»”’>…。，、；：！？]$/u;
 /** @type {Record<string, string>} */
-const closing = { ')': '(', ']': '[', '}': '{' };
+const closing = { ')': '(', ']': '[', '}': '{', '）': '（', '」': '「', '】': '【', '》': '《' };
 /** Matches `example.com/watch`, as people type and share it. Requires a dot, to exclude words. */
 const withoutScheme = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?[/?#]\S*$/u;
 const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
