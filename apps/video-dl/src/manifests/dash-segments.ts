@@ -20,8 +20,6 @@ export interface DashTrack {
 const lengthToleranceSeconds = 1;
 /** As much as a track may lack of its stated length. */
 const maxAbsentSeconds = 0.5;
-/** A period that starts later than this in its file continues it; one that starts earlier skips the encoder's delay. */
-const maxEncoderDelaySeconds = 1;
 
 /**
  * The tracks to read, each with its segments of all periods: the wanted track, or else
@@ -108,9 +106,7 @@ class TrackWriter {
 
   /** SegmentBase or nothing: a file with its own index. Advertisements may divide it into periods. */
   #addFile(url: string, base: ManifestElement | null, periodSeconds: number | null): void {
-    const { presentationTimeOffset, timescale } = base?.attributes ?? {};
-    const startSeconds = readCount(presentationTimeOffset, 0) / (readCount(timescale, 1) || 1);
-    const isRest = this.#files.has(url) && startSeconds > maxEncoderDelaySeconds;
+    const isRest = this.#files.has(url) && readCount(base?.attributes['presentationTimeOffset'], 0) > 0;
     if (isRest && this.table.endsWith('')) {
       this.table.extendLast(periodSeconds);
       this.#count(periodSeconds);

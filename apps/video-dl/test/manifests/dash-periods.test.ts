@@ -35,11 +35,6 @@ describe('the periods of a DASH manifest', () => {
     expect(names).toEqual(['advert.mp4', 'advert.mp4', 'film.mp4']);
   });
 
-  it("that only skip the encoder's delay read the file again", () => {
-    const { names } = listed([2, file('advert', 1)], [2, file('advert', 1)], [10, file('film', 1)]);
-    expect(names).toEqual(['advert.mp4', 'advert.mp4', 'film.mp4']);
-  });
-
   it('are rejected if they play one file around another', () => {
     expect(() => listed([4, file('film')], [2, file('advert')], [6, file('film', 40)])).toThrow(
       'plays one file in parts',
