@@ -22,7 +22,7 @@ export interface TrackChanges {
   readonly added?: ReadonlySet<TrackKind>;
   /** The kinds of track that begin later and are left out. */
   readonly omitted?: ReadonlySet<TrackKind>;
-  /** The sizes of its H.264 so far. */
+  /** The sizes of its H.264 or HEVC so far. */
   readonly pictureSizes?: readonly PictureSize[];
   /** Of its first AAC, as {@link FormatWatch} compares them. */
   readonly audioFormat?: number | undefined;

@@ -28,7 +28,7 @@ export interface RelayInput extends Beginning {
   readonly isWhole: boolean;
   /** What has changed so far. */
   readonly changes: TrackChanges;
-  /** The sizes of its H.264, as far as it was read. */
+  /** The sizes of its H.264 or HEVC, as far as it was read. */
   readonly pictureSizes?: readonly PictureSize[] | undefined;
   /** Requests the beginning now, so that it arrives while ffmpeg starts. */
   readAhead(): void;

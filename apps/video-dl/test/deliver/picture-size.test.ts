@@ -74,12 +74,12 @@ describe('frames of different sizes', () => {
 
   describe('of a transport stream with an advertisement', () => {
     const sizes = { advert: '320x240', film: '640x360' };
-    const part = async (name: keyof typeof sizes): Promise<Buffer> => {
+    const part = async (name: keyof typeof sizes, codec: 'h264' | 'hevc' = 'h264'): Promise<Buffer> => {
       const sound = ['-f', 'lavfi', '-i', 'sine=sample_rate=44100:duration=2', '-c:a', 'aac'];
-      const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
-      return readFile(
-        await made(`${name}.ts`, { args: [...white(sizes[name]), ...sound, ...video, `${name}.ts`] }),
-      );
+      const encoder = codec === 'h264' ? ['libx264'] : ['libx265', '-x265-params', 'log-level=none'];
+      const video = ['-c:v', ...encoder, '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+      const file = codec === 'h264' ? `${name}.ts` : `${name}-${codec}.ts`;
+      return readFile(await made(file, { args: [...white(sizes[name]), ...sound, ...video, file] }));
     };
 
     /** @param mark precedes each segment */
@@ -108,14 +108,22 @@ describe('frames of different sizes', () => {
       await expectFilm();
     });
 
-    it.each(['/unmarked.m3u8', '/joined.ts'])('are fitted when %s is requested again', async (path) => {
-      servePlaylist('/unmarked.m3u8', '');
-      serve('/joined.ts', 'video/mp2t', Buffer.concat([await part('advert'), await part('film')]));
-      const first = await request(path);
-      expect(first.status === 200 && first.complete).toBe(false);
-      expect(await request(path)).toMatchObject({ status: 200, complete: true });
-      await expectFilm();
-    });
+    it.each(['/unmarked.m3u8', '/h264.ts', '/hevc.ts'])(
+      'are fitted when %s is requested again',
+      async (path) => {
+        servePlaylist('/unmarked.m3u8', '');
+        for (const codec of ['h264', 'hevc'] as const)
+          serve(
+            `/${codec}.ts`,
+            'video/mp2t',
+            Buffer.concat([await part('advert', codec), await part('film', codec)]),
+          );
+        const first = await request(path);
+        expect(first.status === 200 && first.complete).toBe(false);
+        expect(await request(path)).toMatchObject({ status: 200, complete: true });
+        await expectFilm();
+      },
+    );
 
     it('may come with another sample rate behind a discontinuity', async () => {
       const sound = ['-f', 'lavfi', '-i', 'sine=sample_rate=48000:duration=2', '-c:a', 'aac', '-ac', '2'];

@@ -16,23 +16,37 @@ export function isSameSize(one: PictureSize, other: PictureSize): boolean {
 }
 
 const startCode = Buffer.from([0, 0, 1]);
-const sequenceParameters = 7;
+/** Types of NAL units with a set of parameters, by stream type. */
+const parameters = {
+  0x1b: { isIn: (byte: number) => (byte & 0x1f) === 7, headerBytes: 1, sizeOf: h264Size },
+  0x24: { isIn: (byte: number) => ((byte >> 1) & 0x3f) === 33, headerBytes: 2, sizeOf: hevcSize },
+};
+/** H.264 and HEVC. */
+export type SizedStreamType = keyof typeof parameters;
+
+export function isSized(type: number | undefined): type is SizedStreamType {
+  return type !== undefined && type in parameters;
+}
 
 /**
- * The size of H.264 video, if a set of its parameters is among these bytes (ISO 14496-10, 7.3.2.1.1).
+ * The size of video, if a set of its parameters is among these bytes.
  * @returns undefined also if the set doesn't end with them, or has scaling matrices
  */
-export function pictureSizeIn(bytes: Buffer): PictureSize | undefined {
+export function pictureSizeIn(bytes: Buffer, type: SizedStreamType): PictureSize | undefined {
+  const { isIn, headerBytes, sizeOf } = parameters[type];
   let at = bytes.indexOf(startCode);
-  while (at !== -1 && ((bytes[at + 3] ?? 0) & 0x1f) !== sequenceParameters)
-    at = bytes.indexOf(startCode, at + 3);
-  return at === -1 ? undefined : sizeOf(new Bits(bytes.subarray(at + 4)));
+  while (at !== -1 && !isIn(bytes[at + 3] ?? 0)) at = bytes.indexOf(startCode, at + 3);
+  if (at === -1) return undefined;
+  const bits = new Bits(bytes.subarray(at + 3 + headerBytes));
+  const size = sizeOf(bits);
+  return bits.areOver ? undefined : size;
 }
 
 /** Profiles whose parameters begin with the format of the samples. */
 const highProfiles = [100, 110, 122, 244, 44, 83, 86, 118, 128];
 
-function sizeOf(bits: Bits): PictureSize | undefined {
+/** ISO 14496-10, 7.3.2.1.1. */
+function h264Size(bits: Bits): PictureSize | undefined {
   const profile = bits.take(8);
   bits.take(16);
   bits.number();
@@ -55,12 +69,31 @@ function sizeOf(bits: Bits): PictureSize | undefined {
   const [columns, rows] = [bits.number() + 1, bits.number() + 1];
   const fields = bits.take(1) === 1 ? 1 : 2;
   bits.take(fields);
-  const isCropped = bits.take(1) === 1;
-  const [left = 0, right = 0, top = 0, bottom = 0] = isCropped
-    ? Array.from({ length: 4 }, () => bits.number())
-    : [];
-  if (bits.areOver) return undefined;
-  return { width: 16 * columns - 2 * (left + right), height: fields * (16 * rows - 2 * (top + bottom)) };
+  const [horizontal, vertical] = croppingIn(bits);
+  return { width: 16 * columns - horizontal, height: fields * (16 * rows - vertical) };
+}
+
+/** ISO 23008-2, 7.3.2.2.1 and 7.3.3. */
+function hevcSize(bits: Bits): PictureSize {
+  bits.take(4);
+  const layers = bits.take(3);
+  bits.take(1);
+  bits.take(96);
+  const flags = Array.from({ length: layers }, () => [bits.take(1), bits.take(1)] as const);
+  if (layers > 0) bits.take(2 * (8 - layers));
+  for (const [hasProfile, hasLevel] of flags) bits.take(88 * hasProfile + 8 * hasLevel);
+  bits.number();
+  if (bits.number() === 3) bits.take(1);
+  const [width, height] = [bits.number(), bits.number()];
+  const [horizontal, vertical] = croppingIn(bits);
+  return { width: width - horizontal, height: height - vertical };
+}
+
+/** The columns and rows that aren't shown, of samples with half the colour in each direction. */
+function croppingIn(bits: Bits): readonly [number, number] {
+  if (bits.take(1) === 0) return [0, 0];
+  const [left, right, top, bottom] = [bits.number(), bits.number(), bits.number(), bits.number()];
+  return [2 * (left + right), 2 * (top + bottom)];
 }
 
 /** The bits of a NAL unit, without the bytes that keep it from containing start codes. */

@@ -3,7 +3,13 @@ import { crc32 } from '../crc32.js';
 import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
 import type { TrackKind } from '../joiner.js';
 import { notJoinable } from '../rejection.js';
-import { isSameSize, type PictureSize, pictureSizeIn } from './picture-size.js';
+import {
+  isSameSize,
+  isSized,
+  type PictureSize,
+  pictureSizeIn,
+  type SizedStreamType,
+} from './picture-size.js';
 
 export const packetSize = 188;
 export const nullPid = 0x1fff;
@@ -39,7 +45,7 @@ export class TransportTracks {
   readonly omitted = new Set<TrackKind>();
   /** Whether a frame of audio has begun: its tables may list audio that never comes. */
   hasAudio = false;
-  /** The sizes of its H.264, each once. */
+  /** The sizes of its H.264 or HEVC, each once. */
   readonly pictureSizes: PictureSize[] = [];
   /** Sample rate and channels of the main audio, if that is AAC. */
   readonly #format = new FormatWatch();
@@ -119,7 +125,7 @@ export class TransportTracks {
   #readFormat(packet: Buffer, inputPid: number): void {
     const pid = this.outputPid(inputPid);
     const [video, audio] = [this.#main('video'), this.#main('audio')];
-    if (video?.type === h264Type && video.pid === pid) this.#readSize(packet);
+    if (isSized(video?.type) && video?.pid === pid) this.#readSize(packet, video.type);
     if (audio?.type !== adtsType || audio.pid !== pid) return;
     // A PES packet with AAC starts with an ADTS header.
     const start = payloadStart(packet);
@@ -129,8 +135,8 @@ export class TransportTracks {
     if (frame !== undefined && this.#format.hasChanged(frame.format)) this.changed.add('audio');
   }
 
-  #readSize(packet: Buffer): void {
-    const size = pictureSizeIn(packet.subarray(payloadStart(packet)));
+  #readSize(packet: Buffer, type: SizedStreamType): void {
+    const size = pictureSizeIn(packet.subarray(payloadStart(packet)), type);
     const isNew = size !== undefined && this.pictureSizes.every((known) => !isSameSize(known, size));
     if (isNew && this.pictureSizes.length < maxSizes) this.pictureSizes.push(size);
   }
@@ -217,7 +223,6 @@ function readElementaries(section: Buffer): Elementary[] {
 
 const privateType = 0x06;
 const adtsType = 0x0f;
-const h264Type = 0x1b;
 /** Stream types (table 2-34): MPEG and H.26x video; MPEG, ADTS, private, LATM, AC-3 and E-AC-3 audio. */
 const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24]);
 const audioTypes = new Set([0x03, 0x04, privateType, adtsType, 0x11, 0x81, 0x87]);
