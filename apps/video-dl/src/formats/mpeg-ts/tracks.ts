@@ -125,7 +125,7 @@ export class TransportTracks {
   #readFormat(packet: Buffer, inputPid: number): void {
     const pid = this.outputPid(inputPid);
     const [video, audio] = [this.#main('video'), this.#main('audio')];
-    if (isSized(video?.type) && video?.pid === pid) this.#readSize(packet, video.type);
+    if (isSized(video?.type) && video.pid === pid) this.#readSize(packet, video.type);
     if (audio?.type !== adtsType || audio.pid !== pid) return;
     // A PES packet with AAC starts with an ADTS header.
     const start = payloadStart(packet);
