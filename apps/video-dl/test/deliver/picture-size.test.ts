@@ -139,6 +139,21 @@ describe('frames of different sizes', () => {
       expect(streams[1]?.duration).toBeGreaterThan(6);
     });
 
+    it('may come with another sample rate in one file', async () => {
+      const sine = ['-f', 'lavfi', '-i', 'sine=sample_rate=48000:duration=2', '-c:a', 'aac'];
+      const video = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+      const name = 'film-48000.ts';
+      const other = await readFile(
+        await made(name, { args: [...white(sizes.film), ...sine, ...video, name] }),
+      );
+      const film = await part('film');
+      serve('/rates.ts', 'video/mp2t', Buffer.concat([film, film, other, other]));
+      const sound = `${service.url}/api/stream?url=${encodeURIComponent(`${site.url}/rates.ts`)}`;
+      expect(await receive(sound)).toMatchObject({ status: 200, complete: true });
+      await request('/rates.ts');
+      expect(await request('/rates.ts')).toMatchObject({ status: 200, complete: true });
+    });
+
     it('do not prevent an MP3 or clips if each part has its own header', async () => {
       const entries: string[] = [];
       for (const name of ['film', 'advert'] as const) {
