@@ -102,7 +102,7 @@ export class InputFactsReader {
     input.startSeconds = leadOf(Number(stated[4] ?? 0), input.format);
     const seconds = readClock(stated.slice(1, 4));
     // ffmpeg prints two decimals.
-    if (!isUnknownLength(seconds, 0.006)) input.durationSeconds = seconds;
+    if (!isUnknownLength(seconds, input.format, 0.006)) input.durationSeconds = seconds;
   }
 
   #readLateTrack(line: string): void {

@@ -63,7 +63,13 @@ export function readFfprobeReport(text: string): Probe {
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
   return {
     ...(shareClock(format, streams)
-      ? { durationSeconds: withoutLead(knownSeconds(format.duration, timescales), format, streams) }
+      ? {
+          durationSeconds: withoutLead(
+            knownSeconds(format.duration, format.format_name, timescales),
+            format,
+            streams,
+          ),
+        }
       : { durationSeconds: longest(streams), defect: 'wrong_length' }),
     startSeconds: Number(format.start_time) || 0,
     sizeBytes: parsePositive(format.size ?? ''),
@@ -168,24 +174,37 @@ function ownLength(
   if (isMatroska(formatName))
     return { durationSeconds: matroskaSeconds(stream), isUnseen: stream.duration !== null };
   const isUnseen = stream.sample_rate === '0';
-  return { durationSeconds: isUnseen ? null : knownSeconds(stream.duration, timescales), isUnseen };
+  return {
+    durationSeconds: isUnseen ? null : knownSeconds(stream.duration, formatName, timescales),
+    isUnseen,
+  };
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */
-function knownSeconds(seconds: number | null, timescales: readonly number[]): number | null {
-  return seconds === null || isUnknownLength(seconds, 1e-5, timescales) ? null : seconds;
+function knownSeconds(
+  seconds: number | null,
+  formatName: string,
+  timescales: readonly number[],
+): number | null {
+  return seconds === null || isUnknownLength(seconds, formatName, 1e-5, timescales) ? null : seconds;
 }
 
+/** Half the time after which the clock of a transport stream restarts. */
+const maxTransportSeconds = 2 ** 32 / 90_000;
+
 /**
- * Whether a duration is the "unknown" of a fragmented MP4, misread as a number of ticks.
+ * Whether a duration is the "unknown" of a fragmented MP4, misread as a number of ticks, or that of a transport
+ * stream whose clock was set back.
  * @param toleranceSeconds rounding of the duration
  * @param timescales of the file's tracks, if known
  */
 export function isUnknownLength(
   seconds: number,
+  formatName: string,
   toleranceSeconds: number,
   timescales: readonly number[] = [],
 ): boolean {
+  if (formatName === 'mpegts') return seconds > maxTransportSeconds;
   return [...usualTimescales, ...timescales].some(
     (scale) => Math.abs(seconds - unknownTicks / scale) <= toleranceSeconds,
   );

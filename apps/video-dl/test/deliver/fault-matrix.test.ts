@@ -227,6 +227,11 @@ it('matches the matrix in the documentation', async () => {
 
 const testedElsewhere = [
   ['A file with other advertisements in each response', 'deliver/one-shot', 'is passed on from one response'],
+  [
+    'A file with another length in each response',
+    'deliver/one-shot',
+    'is rejected before its first byte if it has another length than before',
+  ],
   ['Encrypted MP4 files and segments', 'deliver/encrypted', 'is rejected by %s with %j'],
   ['A redirect to another file each time', 'upstream/redirects', 'is followed once per source'],
   [
@@ -324,6 +329,7 @@ const testedElsewhere = [
   ],
   ['Frames of different sizes', 'deliver/picture-size', 'are fitted into one size if the playlist marks it'],
   ['An advertisement with another sample rate', 'deliver/picture-size', 'may come with another sample rate'],
+  ['A recording whose clock was set back', 'ffmpeg/probe', 'treats %s as unknown'],
   ['An advertisement with another video header', 'deliver/picture-size', 'do not prevent an MP3 or clips'],
   [
     'DASH segments of different lengths',

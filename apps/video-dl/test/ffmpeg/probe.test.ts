@@ -164,11 +164,12 @@ describe('probe', () => {
   });
 
   it.each([
-    ['a movie header of unknown length', '4294967.295', '1/90000'],
-    ['a track of unknown length', '143165.576500', '1/30000'],
-  ])('treats %s as unknown', (_what, duration, time_base) => {
+    ['a movie header of unknown length', 'mov', '4294967.295', '1/90000'],
+    ['a track of unknown length', 'mov', '143165.576500', '1/30000'],
+    ['the length of a transport stream whose clock was set back', 'mpegts', '95348.819022', '1/90000'],
+  ])('treats %s as unknown', (_what, format_name, duration, time_base) => {
     const stream = { codec_type: 'video', codec_name: 'h264', duration, time_base };
-    const text = JSON.stringify({ format: { format_name: 'mov', duration }, streams: [stream] });
+    const text = JSON.stringify({ format: { format_name, duration }, streams: [stream] });
     const found = readFfprobeReport(text);
     expect(found.durationSeconds).toBeNull();
     expect(found.streams[0]?.durationSeconds).toBeNull();
