@@ -385,6 +385,7 @@ function renderTable(): string {
     '- noise inside an intact packet, box, block or frame: in copied audio, inside a single unit of copied H.264 or HEVC, in other copied codecs, in a file that is remuxed or passed on, and up to 16 kB at the end of a bare MP3, which look like an old tag. When media is decoded, at most 3 frames may fail, plus one for each minute;',
     "- damage in a single file whose structure we don't check (AVI, FLV, MPEG-TS, FLAC, WAV), if ffmpeg skips it;",
     '- a joined FLV whose parameters change;',
+    '- DASH periods that play only a part of their file: the whole file is sent;',
     '- a wrong stated length in FLV, or in joined transport streams, Ogg, FLAC or fragments.',
     '',
     'When a container stops, a stream that its client reads within the grace period is complete to the last byte; any other is broken off. A service resets it. The gateway can only close it, and waits up to 10 s more for the close to reach the client. A client that needs longer for the bytes already on their way (up to 4 MB) sees silence instead, until its own timeout or TCP keepalive.',
