@@ -25,7 +25,8 @@ def doubt_qualities(extractor, formats):
         best = max(videos, key=lambda fmt: (fmt.get('height') or 0, fmt.get('tbr') or 0))
         extractor._downloader.best_qualities[best['manifest_url']] = best
         for fmt in formats:
-            fmt['has_drm'] = fmt.get('has_drm') or 'maybe'
+            # Before 2023.07, yt-dlp would drop formats that may have DRM; it ignores this.
+            fmt['__needs_testing'] = True
 
 
 def works(ydl, fmt):
