@@ -72,7 +72,10 @@ export function blurTiles(
 }
 
 /**
- * The second step: sets the blocks' shares of the blur, 0-1.
+ * The second step: sets how much of the blur each block gets, 0-1, by the width of the edges in and
+ * next to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
+ * a hard one), the slopes sum to `h` and their squares to `h² / 2√(πe)`; so sums over a block
+ * are robust against single steep pixels. Central differences add 1/3 to the variance.
  * @param variance of the blur's Gaussian
  * @param fullSpan edges that span less of 0-255 get the full blur
  * @param leastShare of the blur for softened edges
@@ -95,29 +98,30 @@ export function shareTiles(
 ): void {
   const across = (width + side - 1) / side;
   const down = (height + side - 1) / side;
-  let tile = hasEdges + <usize>(from * tilesAcross(width));
-  for (let top = from * tileSize; top < min(to * tileSize, height); top += tileSize) {
-    const bottom = min(top + tileSize, height);
-    for (let left = 0; left < width; left += tileSize, tile++) {
-      if (load<u8>(tile) === 0) continue;
-      const right = min(left + tileSize, width);
-      shareTile(
-        left,
-        top,
-        right,
-        bottom,
-        side,
-        across,
-        down,
-        low,
-        high,
-        sums,
-        sumsOfSquares,
-        shares,
-        variance,
-        fullSpan,
-        leastShare,
-      );
+  const bottom = min(to * tileSize, height);
+  for (let y = (from * tileSize) / side; y * side < bottom; y++) {
+    const tiles = hasEdges + <usize>(((y * side) / tileSize) * tilesAcross(width));
+    for (let x = 0; x < across; x++) {
+      if (load<u8>(tiles + <usize>((x * side) / tileSize)) === 0) continue;
+      let least = 255;
+      let most = 0;
+      let sum: f64 = 0;
+      let sumOfSquares: f64 = 0;
+      for (let near = max(y - 1, 0); near <= min(y + 1, down - 1); near++) {
+        const end = near * across + min(x + 1, across - 1);
+        for (let block = near * across + max(x - 1, 0); block <= end; block++) {
+          least = min(least, <i32>load<u8>(low + <usize>block));
+          most = max(most, <i32>load<u8>(high + <usize>block));
+          sum += <f64>load<f32>(sums + ((<usize>block) << 2));
+          sumOfSquares += <f64>load<f32>(sumsOfSquares + ((<usize>block) << 2));
+        }
+      }
+      if (most - least < fullSpan) continue;
+      const product = <f64>(most - least) * sum;
+      const edge = (product * product) / (Math.PI * sumOfSquares * sumOfSquares) - <f64>1 / 3;
+      const ratio = edge / variance;
+      const share = min<f64>(1, max(max(1 - ratio, leastShare), ratio - 1));
+      store<f32>(shares + ((<usize>(y * across + x)) << 2), <f32>share);
     }
   }
 }
@@ -310,54 +314,6 @@ function measureTile(
 function sumOfFour(values: v128): f32 {
   const pairs = f32x4.add(values, v128.shuffle<f32>(values, values, 2, 3, 0, 1));
   return f32x4.extract_lane(pairs, 0) + f32x4.extract_lane(pairs, 1);
-}
-
-/**
- * Sets how much of the blur each block of a tile gets, 0-1, by the width of the edges in and next
- * to it. Across an edge of height `h` and variance `e` (of the Gaussian that would make it from
- * a hard one), the slopes sum to `h` and their squares to `h² / 2√(πe)`; so sums over a block
- * are robust against single steep pixels. Central differences add 1/3 to the variance.
- */
-function shareTile(
-  left: i32,
-  top: i32,
-  right: i32,
-  bottom: i32,
-  side: i32,
-  across: i32,
-  down: i32,
-  low: usize,
-  high: usize,
-  sums: usize,
-  sumsOfSquares: usize,
-  shares: usize,
-  variance: f64,
-  fullSpan: i32,
-  leastShare: f64,
-): void {
-  for (let y = top / side; y * side < bottom; y++) {
-    for (let x = left / side; x * side < right; x++) {
-      let least = 255;
-      let most = 0;
-      let sum: f64 = 0;
-      let sumOfSquares: f64 = 0;
-      for (let near = max(y - 1, 0); near <= min(y + 1, down - 1); near++) {
-        const end = near * across + min(x + 1, across - 1);
-        for (let block = near * across + max(x - 1, 0); block <= end; block++) {
-          least = min(least, <i32>load<u8>(low + <usize>block));
-          most = max(most, <i32>load<u8>(high + <usize>block));
-          sum += <f64>load<f32>(sums + ((<usize>block) << 2));
-          sumOfSquares += <f64>load<f32>(sumsOfSquares + ((<usize>block) << 2));
-        }
-      }
-      if (most - least < fullSpan) continue;
-      const product = <f64>(most - least) * sum;
-      const edge = (product * product) / (Math.PI * sumOfSquares * sumOfSquares) - <f64>1 / 3;
-      const ratio = edge / variance;
-      const share = min<f64>(1, max(max(1 - ratio, leastShare), ratio - 1));
-      store<f32>(shares + ((<usize>(y * across + x)) << 2), <f32>share);
-    }
-  }
 }
 
 function mixTile(
