@@ -22,8 +22,8 @@ type Service = keyof typeof expected;
 
 /** As an operator writes them into settings.env. PORT and HOST come from an .env of Compose and do no harm. */
 const settings = 'IMAGES_PER_MINUTE=3\nIMAGE_MAX_BYTES=1MiB\nBASE_PATH=/media\nPORT=9000\nHOST=127.0.0.1\n';
-const uploadSchema = z.object({
-  checks: z.object({ upload: z.object({ imagesPerMinute: z.number(), maxFileBytes: z.number() }) }),
+const healthSchema = z.object({
+  limits: z.object({ imagesPerMinute: z.number(), imageMaxBytes: z.number() }),
 });
 
 const report = new Report();
@@ -110,8 +110,8 @@ async function get(path: string, id: string): Promise<{ status: number; json: un
 
 async function settingsReach(): Promise<string> {
   const health = await get('/media/bg-removal/api/health', 'settings');
-  const { upload } = uploadSchema.parse(health.json).checks;
-  assert.deepEqual([upload.imagesPerMinute, upload.maxFileBytes], [3, 1024 ** 2]);
+  const { limits } = healthSchema.parse(health.json);
+  assert.deepEqual([limits.imagesPerMinute, limits.imageMaxBytes], [3, 1024 ** 2]);
   const large = { method: 'POST', body: new Uint8Array(3 * 1024 ** 2) };
   assert.equal((await fetch(`${gateway}/media/api/remove-background`, large)).status, 413);
   for (const service of ['video-dl', 'bg-removal'] as const) {

@@ -5,7 +5,7 @@ import { docker, inspect } from '../docker.js';
 import { download, poll } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage } from '../place/main-job.js';
-import { downloadSlowly } from '../place/slow-client.js';
+import { downloadSlowly, slowBytesPerSecond } from '../place/slow-client.js';
 import type { Report } from '../report.js';
 import { inBackground, NotYet, until } from '../wait.js';
 import { streamsOn } from './loss.js';
@@ -49,7 +49,7 @@ async function restartDuring(service: 'gateway' | 'video-dl', address: string): 
   const url = `http://${address}/api/stream/video?url=${filmPage(source)}`;
   const whole = await downloadSlowly(url, Infinity);
   assert.ok(whole.isComplete && whole.status === 200, JSON.stringify(whole));
-  const downloading = inBackground(downloadSlowly(url, whole.bytes / 10));
+  const downloading = inBackground(downloadSlowly(url, slowBytesPerSecond));
   await delay(2000);
   const started = performance.now();
   const boxes = await containersOf(service);

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { download, picturePath, poll, requests, shell, type Box } from '../place/box.js';
 import { replicaOf } from '../place/gateway-log.js';
 import { assertWholeFilm, filmPage } from '../place/main-job.js';
+import { slowBytesPerSecond } from '../place/slow-client.js';
 import type { Report } from '../report.js';
 import { inBackground, NotYet, until } from '../wait.js';
 import { gatewayLog, kubectl, podOf, podsOf, product, readyPods, source, type Pod } from './cluster.js';
@@ -104,7 +105,7 @@ async function deleteDuringSlowStream(name: 'gateway' | 'video-dl'): Promise<str
   const task = { path: `/api/stream/video?url=${filmPage(source)}`, to: '/tmp/slow.mp4', id: `slow-${name}` };
   const whole = await download(client, task);
   assert.ok(whole.complete && whole.status === 200, JSON.stringify(whole));
-  const downloading = inBackground(download(client, { ...task, bytesPerSecond: whole.bytes / 10 }));
+  const downloading = inBackground(download(client, { ...task, bytesPerSecond: slowBytesPerSecond }));
   await delay(2000);
   const pods = await podsOf(name);
   await kubectl(product, ['delete', 'pod', '--wait=false', ...pods.map((pod) => pod.name)]);

@@ -2,6 +2,9 @@ import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** So slow that most of the film is in the buffers between server and client after two seconds. */
+export const slowBytesPerSecond = 1_500_000;
+
 export interface SlowDownload {
   readonly status: number;
   readonly bytes: number;
