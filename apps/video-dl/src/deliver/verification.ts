@@ -27,8 +27,7 @@ interface FinishedStream {
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
-  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors' | 'audioPackets'> &
-    Partial<Pick<InputFactsReader, 'isSpatial'>>;
+  readonly facts: Pick<InputFactsReader, 'hasInvalidData' | 'decodeErrors' | 'audioPackets' | 'isSpatial'>;
 }
 
 /**
@@ -159,7 +158,7 @@ function ffmpegFailure(exit: ChildExit, { child, facts }: FinishedStream): Domai
       },
     );
   }
-  if (facts.isSpatial === true) {
+  if (facts.isSpatial) {
     const detail =
       "The audio is spatial (ambisonic), which can't be converted to stereo. Request it as it is with `fmt=original`.";
     return new DomainError('no_media', detail, { cause });

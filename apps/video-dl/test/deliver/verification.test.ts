@@ -67,7 +67,7 @@ const stream = (part: Partial<Stream> = {}): Stream => ({
   child: child(0),
   output: output(video(8), audio(8)),
   expected: expected(input(8)),
-  facts: { hasInvalidData: false, decodeErrors: 0, audioPackets: null },
+  facts: { hasInvalidData: false, decodeErrors: 0, audioPackets: null, isSpatial: false },
   ...part,
 });
 
@@ -118,12 +118,12 @@ describe('a stream is incomplete', () => {
     ],
     [
       'when it contains invalid data',
-      () => ({ facts: { hasInvalidData: true, decodeErrors: 0, audioPackets: null } }),
+      () => ({ facts: { hasInvalidData: true, decodeErrors: 0, audioPackets: null, isSpatial: false } }),
       'it contains invalid data',
     ],
     [
       "when more than a damaged frame or two can't be decoded",
-      () => ({ facts: { hasInvalidData: false, decodeErrors: 4, audioPackets: null } }),
+      () => ({ facts: { hasInvalidData: false, decodeErrors: 4, audioPackets: null, isSpatial: false } }),
       "4 parts of it can't be decoded",
     ],
     [
