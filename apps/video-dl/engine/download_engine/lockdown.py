@@ -17,7 +17,7 @@ _FORBIDDEN = {
     'socket.sendmsg': 'send datagrams',
     'socket.gethostbyaddr': 'resolve names',
     'socket.getnameinfo': 'resolve names',
-    **dict.fromkeys(('os.system', 'os.exec', 'os.posix_spawn', 'os.spawn', 'os.fork', 'os.forkpty', 'pty.spawn'),
+    **dict.fromkeys(('os.system', 'os.exec', 'os.spawn', 'os.fork', 'os.forkpty', 'pty.spawn'),
                     'start programs other than JavaScript runtimes'),
     'os.killpg': 'kill other processes',
 }
@@ -49,7 +49,8 @@ def _audit(event, args):
     elif event in ('socket.getaddrinfo', 'socket.gethostbyname'):
         if args[0] not in {host for host, _ in _allowed()}:
             raise PermissionError('the download engine may not resolve names')
-    elif event == 'subprocess.Popen':
+    elif event in ('subprocess.Popen', 'os.posix_spawn'):
+        # Since Python 3.13, the first starts most programs through the second.
         if os.path.basename(os.fsdecode(args[0])) not in _ALLOWED_PROGRAMS:
             raise PermissionError('the download engine may not start programs other than JavaScript runtimes')
     elif event == 'os.kill':
