@@ -53,7 +53,7 @@ it('lets a child reserve address space beyond its data limit', async () => {
     env: childEnvironment(),
     stdin: 'ignore',
     killGraceMs: 100,
-    memory: { maxDataBytes: 300 * mebibyte },
+    memory: { maxDataBytes: 700 * mebibyte },
   });
   let output = '';
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) output += chunk.toString();

@@ -31,17 +31,26 @@ export function readSettings(folder = root, env = process.env) {
     if (code === 'ENOENT') return;
     throw new UserError(`Cannot read ${file} (${code}). Make it a file that you may read, or delete it.`);
   }
+  // Node 24 ignores a line that is no setting; earlier versions take it for the beginning of the next name.
+  const invalid = withoutQuotedValues(text)
+    .split('\n')
+    .find((line) => !settingLine.test(line));
+  if (invalid !== undefined) {
+    throw new UserError(
+      `${file} must have lines such as PORT=8090, in UTF-8. Correct or delete the line ${JSON.stringify(invalid)}.`,
+    );
+  }
   for (const [name, value] of Object.entries(parseEnv(likeCompose(text)))) {
     if (name.startsWith('#')) continue; // Node takes some comments for settings
-    // Node takes a line without `=` for the beginning of the next name.
-    if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name) || value?.includes('\0')) {
-      throw new UserError(
-        `${file} must have lines such as PORT=8090, in UTF-8. Correct or delete the line ${JSON.stringify(name.split('\n', 1)[0])}.`,
-      );
-    }
     env[name] ??= value;
   }
 }
+
+/** A setting, a comment, or nothing. */
+const settingLine = /^\ufeff?\s*(?:(?:export\s+)?[A-Za-z_][\w.-]*\s*[=:][^\0]*|#.*)?$/;
+
+/** Values in quotes may have several lines. @type {(text: string) => string} */
+const withoutQuotedValues = (text) => text.replaceAll(/([=:]\s*)(["'`])[^\0]*?\2/g, '$1');
 
 /**
  * Makes Node read what Compose reads: removes a byte order mark, takes `PORT: 9000` as a setting,

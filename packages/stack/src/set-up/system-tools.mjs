@@ -34,6 +34,12 @@ export const nginxTool = {
  */
 export const testTools = [
   {
+    name: 'curl and ps',
+    purpose: 'tests of the documented commands, and of what stays running',
+    isThere: () => here('curl') && here('ps'),
+    packages: { any: 'curl procps', dnf: 'curl procps-ng', pacman: 'curl procps-ng', brew: 'curl' },
+  },
+  {
     name: 'redis-server',
     purpose: 'tests of the shared rate limit',
     isThere: () => here('redis-server') || here('valkey-server'),
