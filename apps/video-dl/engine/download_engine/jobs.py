@@ -59,8 +59,9 @@ class _Engine:
         player_cache.engage()
         if self._options.pot_provider_port:
             self._pot_provider = pot_provider.engage(self._options.pot_provider_port)
-        description = self._describe()
         lockdown.engage()
+        # After the lock, so that it names a JavaScript runtime only if one can start.
+        description = self._describe()
         self._self_test.run()
         pristine.remember()
         # Imported objects live as long as the process, so the garbage collector can skip them.
