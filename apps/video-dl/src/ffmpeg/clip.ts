@@ -54,7 +54,7 @@ function keepOptions({ startSeconds, endSeconds }: ClipTimes): string {
 /** A frame that starts later than this after the one before it stays on screen for long. */
 const longFrameSeconds = 0.5;
 /** Frame rate of a video that doesn't state one. */
-const usualFps = 25;
+export const usualFps = 25;
 /** Later than any time in a clip. */
 const neverSeconds = 1e6;
 
@@ -87,14 +87,12 @@ export function videoClip(cut: ClipTimes | null): string[] {
 }
 
 /**
- * What the filters of a clip leave unknown. H.264's level depends on the frame rate. A frame may last longer than
- * the clip, so the last one must end with it.
+ * What the filters of a clip leave unknown. A frame may last longer than the clip, so the last one must end with it.
  * Without B frames, the durations add up to the clip's in decoding order too, which is how some players measure a
  * track that doesn't state its length.
  */
-export function clipEncoderOptions(clip: ClipTimes, fps: number | null, tools: CallOptions): string[] {
-  const rate = Math.max(1, fps ?? usualFps);
-  const encoder = ['-x264-params', `fps=${rate}`, '-bf', '0'];
+export function clipEncoderOptions(clip: ClipTimes, rate: number, tools: CallOptions): string[] {
+  const encoder = ['-bf', '0'];
   // Before 5.1, this filter can't set durations.
   if (isBefore51(tools)) return encoder;
   const seconds = secondsOf(clip);

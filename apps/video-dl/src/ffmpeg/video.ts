@@ -1,4 +1,4 @@
-import { clipEncoderOptions, type ClipTimes, videoClip } from './clip.js';
+import { clipEncoderOptions, type ClipTimes, usualFps, videoClip } from './clip.js';
 import type { CallOptions } from './inputs.js';
 import type { TrackPlan } from './track-plan.js';
 import { isBefore51, versionOf } from './version.js';
@@ -47,11 +47,14 @@ export function videoOptions(
     const times = cut === null ? [nearStart] : videoClip(cut);
     const tones = video.hdr === undefined || tools.hasZscale !== true ? [] : toneMapping(video.hdr);
     const filters = [...times, ...sizeFilters(video), ...tones, 'format=yuv420p'];
+    const rate = Math.max(1, video.fps ?? usualFps);
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
+      // Filters hide the frame rate from the encoder, in ffmpeg 7 also `setpts`. Then it would state level 5.1.
+      ...['-x264-params', `fps=${rate}`],
       ...['-vf', filters.join(',')],
       ...(tones.length === 0 ? [] : bt709),
-      ...(cut === null ? [] : clipEncoderOptions(cut, video.fps ?? null, tools)),
+      ...(cut === null ? [] : clipEncoderOptions(cut, rate, tools)),
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
