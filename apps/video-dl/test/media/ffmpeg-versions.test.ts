@@ -68,6 +68,10 @@ describe.each(otherBuilds())('with the $build ffmpeg', ({ ffmpeg }) => {
     await writeFile(file, received.body);
     const { streams } = await inspect(file);
     expect(streams.map(({ codec_name: codec }) => codec)).toEqual(expected);
-    for (const { duration } of streams) expect(Math.abs((duration ?? 0) - seconds)).toBeLessThan(0.15);
+    for (const { duration, level = 0 } of streams) {
+      expect(Math.abs((duration ?? 0) - seconds)).toBeLessThan(0.15);
+      // H.264's level 4.2: what most televisions and phones decode.
+      expect(level).toBeLessThanOrEqual(42);
+    }
   });
 });

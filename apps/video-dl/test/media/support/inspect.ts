@@ -15,6 +15,7 @@ const answerSchema = z.object({
       codec_name: z.string(),
       codec_tag_string: z.string(),
       pix_fmt: z.string().optional(),
+      level: z.number().optional(),
       width: z.number().optional(),
       height: z.number().optional(),
       sample_rate: z.coerce.number().optional(),
