@@ -43,7 +43,7 @@ export async function runCorpora({ progress, env, folders }: CorporaOptions): Pr
   try {
     await using stack = await startServices(site, env);
     await progress.step('Services', (log) => stack.healthy({ log }));
-    const run: Run = { stack, site, scratch, ffprobe: env['FFPROBE_PATH'] || 'ffprobe' };
+    const run: Run = { stack, site, scratch };
     const findings = [
       ...(await each(progress, 'Media', media, async (file) => checkMedia(run, file))),
       ...(await each(progress, 'Images', images, async (file) => checkImage(run, file))),
@@ -61,7 +61,6 @@ interface Run {
   readonly stack: Stack;
   readonly site: FileSite;
   readonly scratch: string;
-  readonly ffprobe: string;
 }
 
 async function startServices(site: FileSite, env: NodeJS.ProcessEnv): Promise<Stack> {
@@ -108,7 +107,7 @@ const infoSchema = z.object({
 });
 
 async function checkMedia(run: Run, file: string): Promise<string[]> {
-  const source = await decode(run.ffprobe, file);
+  const source = await decode(file);
   const url = encodeURIComponent(run.site.urlOf(file));
   const info = await ask(`${run.stack.url}/api/info?url=${url}`);
   const isReadable = source !== undefined && (source.hasVideo || source.hasAudio);
@@ -127,7 +126,7 @@ async function checkMedia(run: Run, file: string): Promise<string[]> {
 }
 
 async function checkStream(
-  { scratch, ffprobe }: Run,
+  { scratch }: Run,
   source: Decoded,
   answer: Answer,
   target: 'mp3' | 'mp4',
@@ -136,7 +135,7 @@ async function checkStream(
     return unlessDamaged(source, `${target}: ${described(answer)}`);
   const file = join(scratch, `result.${target}`);
   await writeFile(file, answer.body);
-  const result = await decode(ffprobe, file);
+  const result = await decode(file);
   if (result === undefined) return [`${target}: a clean 200 that ffmpeg can't read`];
   return differences(source, result, target).map((difference) => `${target}: ${difference}`);
 }

@@ -51,9 +51,7 @@ export async function runLive({ progress, env, double, state, report }: LiveOpti
       const all: LiveResult[] = [];
       for (const page of pages) {
         log(page.name);
-        all.push(
-          await tryPage(page, { gateway: stack.url, scratch, ffprobe: env['FFPROBE_PATH'] || 'ffprobe' }),
-        );
+        all.push(await tryPage(page, { gateway: stack.url, scratch }));
       }
       return all;
     });
@@ -74,7 +72,6 @@ export async function runLive({ progress, env, double, state, report }: LiveOpti
 interface Place {
   readonly gateway: string;
   readonly scratch: string;
-  readonly ffprobe: string;
 }
 
 const infoSchema = z.object({ downloads: z.array(z.object({ target: z.string() })) });
@@ -100,13 +97,13 @@ async function tryPage(page: LivePage, place: Place): Promise<LiveResult> {
 async function tryClip(
   url: string,
   kind: 'mp3' | 'mp4',
-  { scratch, ffprobe }: Place,
+  { scratch }: Place,
 ): Promise<{ readonly text: string; readonly works: boolean }> {
   const { answer, seconds } = await timed(url);
   if (answer.status !== 200 || !answer.isWhole) return { text: outcome({ answer, seconds }), works: false };
   const file = join(scratch, `clip.${kind}`);
   await writeFile(file, answer.body);
-  const decoded = await decode(ffprobe, file);
+  const decoded = await decode(file);
   const isRight =
     decoded !== undefined && !decoded.isDamaged && (kind === 'mp4' ? decoded.hasVideo : decoded.hasAudio);
   return { text: `${isRight ? 'ok' : 'does not decode'}, ${seconds.toFixed(1)} s`, works: isRight };

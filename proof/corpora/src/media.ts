@@ -36,9 +36,9 @@ const streamsSchema = z.object({
 });
 
 /** @returns undefined for a file that ffmpeg finds no audio or video in */
-export async function decode(ffprobe: string, file: string): Promise<Decoded | undefined> {
+export async function decode(file: string): Promise<Decoded | undefined> {
   const probe = (args: readonly string[]) =>
-    execa(ffprobe, ['-v', 'error', ...args, file], { reject: false, timeout: 120_000, maxBuffer: 2 ** 28 });
+    execa('ffprobe', ['-v', 'error', ...args, file], { reject: false, timeout: 120_000, maxBuffer: 2 ** 28 });
   const listed = await probe(['-show_streams', '-show_format', '-of', 'json']);
   const { streams, format } = streamsSchema.parse(listed.exitCode === 0 ? JSON.parse(listed.stdout) : {});
   const video = streams.find(

@@ -22,7 +22,7 @@ const probed = z.object({
 });
 
 async function probe(file: string) {
-  const { stdout } = await execa(process.env.FFPROBE_PATH || 'ffprobe', [
+  const { stdout } = await execa('ffprobe', [
     ...['-v', 'error', '-print_format', 'json', '-show_streams', '-show_format', file],
   ]);
   return probed.parse(JSON.parse(stdout));

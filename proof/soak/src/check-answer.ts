@@ -34,7 +34,7 @@ export async function wrongWithMedia(
     const file = join(folder, `answer.${kind}`);
     await writeFile(file, body);
     const { stdout, stderr } = await execa(
-      process.env.FFPROBE_PATH || 'ffprobe',
+      'ffprobe',
       ['-v', 'error', '-count_frames', '-show_streams', '-print_format', 'json', file],
       { reject: false },
     );

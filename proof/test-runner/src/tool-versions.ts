@@ -5,15 +5,7 @@ import { engineFolder, findBrowser, findNginx, staticFfmpeg } from '@media-servi
 import { execa } from 'execa';
 
 /** Variables that choose a program or change which tests run. */
-const choices = [
-  'FFMPEG_PATH',
-  'FFPROBE_PATH',
-  'NGINX_NJS_MODULE',
-  'YTDLP_PYTHON',
-  'PYTHONPATH',
-  'MODEL',
-  'MODELS_DIR',
-];
+const choices = ['FFMPEG_PATH', 'NGINX_NJS_MODULE', 'YTDLP_PYTHON', 'PYTHONPATH', 'MODEL', 'MODELS_DIR'];
 
 /**
  * Changes when a program or model that the tests use changes. Turbo replays the results of

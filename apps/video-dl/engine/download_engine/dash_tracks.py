@@ -42,7 +42,7 @@ def engage():
         found = parse(self, mpd_doc, mpd_id, *args, **kwargs)
         if isinstance(found, tuple):
             mark(found[0])
-            format_check.doubt_qualities(self, found[0])
+            format_check.mark_for_check(self, found[0])
             return found
         return _marked_periods(self, found, mark)
 
@@ -52,7 +52,7 @@ def engage():
 def _marked_periods(extractor, periods, mark):
     for period in periods:
         mark(period['formats'])
-        format_check.doubt_qualities(extractor, period['formats'])
+        format_check.mark_for_check(extractor, period['formats'])
         yield period
 
 

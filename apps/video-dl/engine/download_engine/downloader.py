@@ -140,7 +140,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self._item = item
         # Why a doubtful format was excluded.
         self.check_error = None
-        # The best format of each manifest of which some may be protected, until it is checked.
+        # By manifest: its best format, until we know whether that one is protected.
         self.best_qualities = {}
         self.clear_manifests = set()
         # URLs that turned out to be images.

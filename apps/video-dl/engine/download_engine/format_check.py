@@ -17,9 +17,9 @@ class _ProtectedError(ExtractorError):
         super().__init__('This video is DRM protected', expected=True)
 
 
-def doubt_qualities(extractor, formats):
-    """Doubts the formats of a manifest with several qualities. The better may be protected although the manifest
-    doesn't say so. Extractors of single sites know which are."""
+def mark_for_check(extractor, formats):
+    """Marks the formats of a manifest with several qualities for a check, because a manifest may not say which
+    qualities are protected. yt-dlp's extractors for single sites know that."""
     videos = [fmt for fmt in formats if fmt.get('manifest_url') and fmt.get('vcodec') != 'none' and not fmt.get('has_drm')]
     if extractor.IE_NAME in ('generic', 'html5') and len(videos) > 1:
         best = max(videos, key=lambda fmt: (fmt.get('height') or 0, fmt.get('tbr') or 0))
@@ -31,7 +31,7 @@ def doubt_qualities(extractor, formats):
 
 def works(ydl, fmt):
     """Whether the first bytes of the format arrive and it has no DRM. If the best quality of its manifest is clear,
-    so are all others, which aren't checked."""
+    the others are too, and aren't checked."""
     manifest = fmt.get('manifest_url')
     best = ydl.best_qualities.pop(manifest, None)
     if best and not isinstance(_error(ydl, best, only_protection=True), _ProtectedError):

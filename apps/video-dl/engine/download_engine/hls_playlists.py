@@ -24,7 +24,7 @@ def engage():
             for fmt in found[0]:
                 fmt['has_drm'] = 'maybe'
         else:
-            format_check.doubt_qualities(self, found[0])
+            format_check.mark_for_check(self, found[0])
         return found
 
     InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed

@@ -44,7 +44,7 @@ export async function openInputs({
         const chosen = track === 'all' ? found : [withTrack(found, track)];
         if (clip === null) return chosen;
         return Promise.all(
-          chosen.map((input) => clipInput(input, { plan, output, clip, track, session, tools, signal })),
+          chosen.map((input) => clipInput(input, { plan, clip, track, session, tools, signal })),
         );
       }),
     );
@@ -66,7 +66,7 @@ const audioPrerollSeconds = 0.5;
 const maxDelaySeconds = 0.25;
 const probeTimeoutMs = 15_000;
 
-interface ClipContext extends InputsToOpen {
+interface ClipContext extends Omit<InputsToOpen, 'output'> {
   readonly clip: Clip;
   readonly track: 'all' | 'video' | 'audio';
 }

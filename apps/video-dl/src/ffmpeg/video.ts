@@ -50,7 +50,7 @@ export function videoOptions(
     const rate = Math.max(1, video.fps ?? usualFps);
     return [
       ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
-      // Filters hide the frame rate from the encoder, in ffmpeg 7 also `setpts`. Then it would state level 5.1.
+      // Filters hide the frame rate from the encoder (in ffmpeg 7, even `setpts`), and it would state level 5.1.
       ...['-x264-params', `fps=${rate}`],
       ...['-vf', filters.join(',')],
       ...(tones.length === 0 ? [] : bt709),

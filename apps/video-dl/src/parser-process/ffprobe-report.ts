@@ -189,7 +189,7 @@ function knownSeconds(
   return seconds === null || isUnknownLength(seconds, formatName, 1e-5, timescales) ? null : seconds;
 }
 
-/** Half the time after which the clock of a transport stream restarts. */
+/** The clock of a transport stream starts again after twice this time. */
 const maxTransportSeconds = 2 ** 32 / 90_000;
 
 /**

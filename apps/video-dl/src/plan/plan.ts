@@ -8,7 +8,7 @@ import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { WantedWindow } from '../look/layouts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
-import { isImages, noAudio, notCopyable, tooLarge, lastsTooLong } from './rejections.js';
+import { isImages, noAudio, notCopyable, tooLarge, tooLong } from './rejections.js';
 import { isMp4File, noOriginalClip, windowFor } from './window.js';
 import {
   audioContainer,
@@ -323,7 +323,7 @@ function assertNotTooLong(
   limits: PlanSettings,
 ): void {
   if (seconds !== null && seconds > limits.maxDurationSeconds) {
-    throw lastsTooLong(seconds, limits.maxDurationSeconds);
+    throw tooLong(seconds, limits.maxDurationSeconds);
   }
   if (estimatedBytes !== null && estimatedBytes > limits.maxOutputBytes) {
     throw tooLarge(target, estimatedBytes, limits);

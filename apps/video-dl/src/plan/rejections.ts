@@ -23,15 +23,15 @@ export function notCopyable(codec: string): DomainError {
   );
 }
 
-export function lastsTooLong(seconds: number, maxSeconds: number): DomainError {
+export function tooLong(seconds: number, maxSeconds: number): DomainError {
   return new DomainError(
     'too_long',
-    `The video lasts ${spelled(seconds)}; this service allows at most ${spelled(maxSeconds)}. Use a shorter one, or request a part of it with \`start\` and \`end\`. If you run this server: raise VIDEO_MAX_SECONDS.`,
+    `The video lasts ${durationText(seconds)}; this service allows at most ${durationText(maxSeconds)}. Use a shorter one, or request a part of it with \`start\` and \`end\`. If you run this server: raise VIDEO_MAX_SECONDS.`,
   );
 }
 
 /** `8 h 20 min` */
-function spelled(duration: number): string {
+function durationText(duration: number): string {
   const seconds = Math.ceil(duration);
   const parts = [
     [Math.floor(seconds / 3600), 'h'],

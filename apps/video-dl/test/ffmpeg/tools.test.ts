@@ -41,7 +41,7 @@ describe('locateMediaTools', () => {
     });
   });
 
-  it('finds ffmpeg on PATH, and ffprobe on PATH if there is none next to it', async () => {
+  it('looks for ffprobe on PATH if it is not next to ffmpeg', async () => {
     await fake('alone/ffmpeg', 'echo "ffmpeg version 6.0-static Copyright"');
     const searchPath = [join(folder, 'alone'), join(folder, 'path')].join(delimiter);
     await expect(locateMediaTools({ searchPath })).resolves.toEqual({
