@@ -1,7 +1,7 @@
 export { compressedFile, Faults } from './faults.js';
 export { faultCases, type FaultCase, type FaultOutcome } from './fault-cases.js';
 export { made, makeAllMedia, media } from './media.js';
-export { recipes, type Recipe } from './recipes.js';
+export { hdrOptions, recipes, type Recipe } from './recipes.js';
 export { sendFile, startSite, type Site } from './server.js';
 export {
   film,

@@ -22,6 +22,15 @@ interface VideoOptions {
 }
 
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', String(frameRate)];
+/**
+ * Filters the video and tags it as one with a high dynamic range. Since ffmpeg 7.1 its frames decide
+ * the tags; before, the encoder's options did.
+ */
+export const hdrOptions = (transfer: string, filter = 'null'): string[] => [
+  ...['-vf', `${filter},setparams=color_primaries=bt2020:color_trc=${transfer}:colorspace=bt2020nc`],
+  ...['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'],
+];
+
 const aac = ['-c:a', 'aac', '-b:a', '96k', '-ar', '44100', '-ac', '2'];
 const opus = ['-c:a', 'libopus', '-b:a', '64k'];
 const vp9 = [
@@ -163,7 +172,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'hdr.mp4': file(
     [
       video({
-        codec: [...h264, '-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'],
+        codec: [...h264, ...hdrOptions('smpte2084')],
       }),
     ],
     ...faststart,
@@ -262,7 +271,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     durationSeconds,
   },
   // Its writer can't go back to fill in sizes and lengths.
-  'film.avi': copied(front, 'film.avi'),
+  'film.avi': copied(front, '-r', String(frameRate), 'film.avi'),
   'streamed.avi': copied(front, ...['-seekable', '0'], 'streamed.avi'),
   // Like the end of a broadcaster's advertisement: the clock jumps by 1000 s.
   'jump.ts': copied(

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Site, startSite } from '@media-services/fault-site';
+import { hdrOptions, type Site, startSite } from '@media-services/fault-site';
 import { execa } from 'execa';
 import { type Box, childBoxes, findBox } from '../../src/formats/mp4/box.js';
 import { otherBuilds } from '../support/media-tools.js';
@@ -218,8 +218,7 @@ it.each(['smpte2084', 'arib-std-b67'])(
   async (transfer) => {
     // Reference white: 58 % of PQ, 75 % of HLG.
     const grey = transfer === 'smpte2084' ? '0x949494' : '0xbfbfbf';
-    const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
-    const args = ['-vf', `drawbox=color=${grey}:t=fill`, '-c:v', 'libx264', ...tags];
+    const args = ['-c:v', 'libx264', ...hdrOptions(transfer, `drawbox=color=${grey}:t=fill`)];
     const movie = await movieOf(await serve(`${transfer}.mp4`, args), '&start=0.3');
     const file = join(folder, `${transfer}-output.mp4`);
     await writeFile(file, movie.body);

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { made } from '@media-services/fault-site';
+import { hdrOptions, made } from '@media-services/fault-site';
 
 const video = (seconds: number, size = '320x180') => [
   '-f',
@@ -21,9 +21,8 @@ const aac = ['-c:a', 'aac', '-b:a', '96k'];
 /** One shade in 10 bits with a high dynamic range. @param share of the range between black and the highest value */
 const hdr = (share: number, transfer: string) => [
   ...['-f', 'lavfi', '-i', 'color=size=320x180:rate=25:duration=1'],
-  ...['-vf', `format=yuv420p10le,geq=lum=${Math.round(64 + 876 * share)}:cb=512:cr=512`],
   ...['-c:v', 'libx264', '-preset', 'ultrafast'],
-  ...['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'],
+  ...hdrOptions(transfer, `format=yuv420p10le,geq=lum=${Math.round(64 + 876 * share)}:cb=512:cr=512`),
 ];
 
 /** Media generated for a test, keyed by file name. */
