@@ -4,8 +4,6 @@ const invisibleMarks = /(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}/gu;
 const links = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"'`“”‘’«»（），。、！？；：【】「」《》]+/giu;
 const trailingPunctuation = '.,;:!?*~…。，、；：！？';
 const brackets = ['()', '[]', '{}', '（）', '「」', '【】', '《》'];
-/** The end of `p.i.`, whose full stop is rarely that of a sentence. */
-const abbreviation = /\.\p{L}\.$/u;
 
 /** A text that a person pasted, taken apart. */
 export interface PastedText {
@@ -21,7 +19,8 @@ export interface PastedText {
  */
 export function readPastedText(pasted: string): PastedText {
   const text = pasted.replace(invisibleMarks, '').trim();
-  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [withoutTrailingText(text)] };
+  // A program sends a link exactly, and some end in a full stop or an exclamation mark.
+  if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [text] };
   const found = [...text.matchAll(links)].map(([link]) => withoutTrailingText(link));
   return { text, links: [...new Set(found)] };
 }
@@ -35,7 +34,7 @@ function withoutTrailingText(link: string): string {
     const last = link.charAt(end - 1);
     const closed = unopened.get(last);
     const isPart = closed === undefined ? !trailingPunctuation.includes(last) : closed <= 0;
-    if (isPart || abbreviation.test(link.slice(Math.max(0, end - 4), end))) break;
+    if (isPart) break;
     if (closed !== undefined) unopened.set(last, closed - 1);
   }
   return link.slice(0, end);

@@ -54,11 +54,11 @@ describe('what people paste', () => {
     ['angle brackets', `<${link}>`],
     ['quotes', `"${link}"`],
     ['a share text without spaces', `复制打开，看看：${link}，好看`],
-    ['a comma behind it', `${link},`],
-    ['a Chinese full stop behind it', `${link}。`],
-    ['an ideographic comma behind it', `${link}、`],
-    ['a closing bracket behind it', `${link}).`],
-    ['a wide closing bracket behind it', `${link}）`],
+    ['a comma behind it', `See ${link},`],
+    ['a Chinese full stop behind it', `看看 ${link}。`],
+    ['an ideographic comma behind it', `看看 ${link}、`],
+    ['a closing bracket behind it', `A film (see ${link}).`],
+    ['a wide closing bracket behind it', `看看（${link}）`],
     ['the same link twice', `${link}\n${link}`],
     ['marks of direction', `\u202a${link}\u202c`],
     ['a mark before the scheme', `\u200e${link}`],
@@ -68,12 +68,14 @@ describe('what people paste', () => {
     expect(parsePageUrl(pasted)).toBe(link);
   });
 
-  it('keeps punctuation and brackets that belong to the link', () => {
-    for (const url of ['https://example.com/a_(film)', 'https://example.com/magnum-p.i.']) {
-      expect(parsePageUrl(url)).toBe(url);
-      expect(parsePageUrl(`see ${url}, and more`)).toBe(url);
-      expect(parsePageUrl(`see (${url})`)).toBe(url);
-    }
+  it.each(['.', '!', '?', '*', ')', ','])('keeps %s at the end of a link without other words', (end) => {
+    expect(parsePageUrl(`https://example.com/a${end}\n`)).toBe(`https://example.com/a${end}`);
+  });
+
+  it('keeps brackets that the link opens', () => {
+    const url = 'https://example.com/a_(film)';
+    expect(parsePageUrl(`see ${url}, and more`)).toBe(url);
+    expect(parsePageUrl(`see (${url})`)).toBe(url);
   });
 
   it('keeps joiners inside a path, which some scripts and emoji need', () => {

@@ -1,4 +1,4 @@
-const trailing = /(?<!\.\p{L}(?=\.))[.,;:!?'"»”’>…。，、；：！？]$/u;
+const trailing = /[.,;:!?'"»”’>…。，、；：！？]$/u;
 /** @type {Record<string, string>} */
 const closing = { ')': '(', ']': '[', '}': '{', '）': '（', '」': '「', '】': '【', '》': '《' };
 /** Matches `example.com/watch`, as people type and share it. Requires a dot, to exclude words. */
@@ -13,29 +13,29 @@ const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
  * @returns undefined without a link
  */
 export function urlIn(text, { bare = false } = {}) {
-  const words = text.trim().split(/\s+/u);
-  for (const word of words) {
-    const start = word.search(/(?<!blob:)https?:\/\//i);
-    const found = start === -1 ? undefined : readable(word.slice(start));
-    if (found) return found;
-  }
-  for (const word of words) {
-    const plain = trimTrailing(word.replace(/^[(["'«“‘<]+/, ''));
-    if (withoutScheme.test(plain)) return readable(`https://${plain}`);
-  }
-  const [only = ''] = words;
-  return bare && words.length === 1 && bareHost.test(only) ? readable(`https://${only}`) : undefined;
+  const [url] = urlsIn(text);
+  const only = text.trim();
+  return url ?? (bare && bareHost.test(only) ? readable(`https://${only}`) : undefined);
 }
 
-/** All distinct URLs in a text, in order. */
+/** All distinct URLs in a text, in order. A URL without other words is kept exactly. */
 export function urlsIn(/** @type {string} */ text) {
-  const found = text.split(/\s+/u).map((word) => urlIn(word));
+  const words = text.trim().split(/\s+/u);
+  const isAlone = words.length === 1 && /^https?:/i.test(words[0] ?? '');
+  const found = isAlone ? words.map(readable) : words.map(urlInWord);
   return [...new Set(found.filter((url) => url !== undefined))];
 }
 
+function urlInWord(/** @type {string} */ word) {
+  const start = word.search(/(?<!blob:)https?:\/\//i);
+  const found = start === -1 ? undefined : readable(trimTrailing(word.slice(start)));
+  if (found) return found;
+  const plain = trimTrailing(word.replace(/^[(["'«“‘<]+/, ''));
+  return withoutScheme.test(plain) ? readable(`https://${plain}`) : undefined;
+}
+
 function readable(/** @type {string} */ url) {
-  const trimmed = trimTrailing(url);
-  return URL.canParse(trimmed) && new URL(trimmed).hostname !== '' ? trimmed : undefined;
+  return URL.canParse(url) && new URL(url).hostname !== '' ? url : undefined;
 }
 
 /** Removes trailing punctuation. Keeps a closing bracket that is opened in the URL. */

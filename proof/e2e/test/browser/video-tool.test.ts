@@ -88,6 +88,8 @@ describe('a link', () => {
       ['  www.example.com/film  ', 'https://www.example.com/film'],
       ['example.com', 'https://example.com'],
       ['seen at (https://example.com/a_(b))', 'https://example.com/a_(b)'],
+      ['seen at https://example.com/a!', 'https://example.com/a'],
+      ['https://example.com/Airplane!', 'https://example.com/Airplane!'],
       ['HTTPS://Example.com/x', 'HTTPS://Example.com/x'],
     ] as const) {
       const asked = page.waitForRequest('**/api/info?*');
