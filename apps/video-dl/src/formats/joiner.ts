@@ -12,6 +12,8 @@ export interface SegmentFacts {
   readonly isDiscontinuity: boolean;
   /** The initialisation that precedes it; null if that is a separate segment, or not needed. */
   readonly initialisation: number | object | null;
+  /** Null for a whole file. */
+  readonly range?: object | null;
 }
 
 /** What a reader notices about tracks while it reads a stream. */

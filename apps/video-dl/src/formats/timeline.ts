@@ -1,5 +1,5 @@
 import type { SegmentFacts, TrackLengths } from './joiner.js';
-import { damaged } from './rejection.js';
+import { damaged, notJoinable } from './rejection.js';
 
 /** A longer step back means a new clock, because no encoder reorders frames that far. */
 const maxStepBackSeconds = 0.5;
@@ -142,17 +142,29 @@ export class Timeline {
     this.#tracks.set(id, track);
   }
 
-  /** @throws Rejection when the segment has no media, or media is missing before it */
-  endSegment(): void {
+  /**
+   * @returns its length in seconds
+   * @throws Rejection when the segment has no media, or media is missing before it
+   */
+  endSegment(): number {
     const { seconds: stated, isRounded } = this.#facts;
     if (this.#starts.size === 0) throw damaged('a part of it is empty');
     const ends = new Map([...this.#starts.keys()].map((id) => [id, this.#tracks.get(id)?.end ?? 0]));
     const lengths = [...this.#starts].map(([id, start]) => (ends.get(id) ?? 0) - start);
     if (this.#isNewRun || !this.#hasClock) this.finish();
     else this.#assertNothingBetween(this.#previous, this.#starts);
-    this.#previous = { stated, isRounded, seconds: Math.max(...lengths), ends };
+    const seconds = Math.max(...lengths);
+    this.#previous = { stated, isRounded, seconds, ends };
     this.#starts = new Map();
     this.#isNewRun = false;
+    return seconds;
+  }
+
+  /** @throws Rejection when a whole file is longer than stated: a period of DASH may play only a part of it */
+  assertPlayed(seconds: number): void {
+    const { seconds: stated, initialisation, range } = this.#facts;
+    if (stated === null || initialisation !== null || range !== null) return;
+    if (seconds - stated > tolerance(stated)) throw notJoinable('plays only a part of one of its files');
   }
 
   /** @throws Rejection when the last segment is shorter than stated */

@@ -805,6 +805,30 @@ describe('segments of a DASH manifest', () => {
     expect((await failureOf({ ...manifest(`${set}${clear}`), wanted }))?.code).toBe('drm_protected');
   });
 
+  it.each([
+    ['with an index', true],
+    ['without an index', false],
+  ])('fail permanently if a period plays only a part of its file, %s', async (_what, isIndexed) => {
+    const [init = Buffer.alloc(0), ...chunks] = dash;
+    // One part of 4 s.
+    const fields = [0, 1, 10, 0, 0, 1, 1000, 40, 0].flatMap((value) => [0, 0, value >> 8, value & 255]);
+    const index = makeBox('sidx', [Buffer.from(fields)]);
+    const file = put(Buffer.concat([init, ...(isIndexed ? [index] : []), ...chunks]));
+    const period = (seconds: number) =>
+      `<Period duration="PT${seconds}S"><AdaptationSet mimeType="video/mp4"><Representation id="v">
+        <BaseURL>${file}?${seconds}</BaseURL></Representation></AdaptationSet></Period>`;
+    const source = (first: number, second: number): MediaSource => ({
+      url: put(
+        `<MPD mediaPresentationDuration="PT${first + second}S">${period(first)}${period(second)}</MPD>`,
+      ),
+      headers: {},
+      kind: 'dash',
+    });
+    expect(await failureOf(source(2, 4))).toMatchObject({ code: 'no_media' });
+    expect(await failureOf(source(4, 2))).toMatchObject({ code: 'no_media' });
+    expect((await read(source(4, 4))).isClean).toBe(true);
+  });
+
   it('skip empty periods', async () => {
     const content = list(dash.map((part) => put(part)));
     const url = put(

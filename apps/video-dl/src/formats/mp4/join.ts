@@ -14,6 +14,7 @@ import { assertNotEncrypted, type MovieHeader, type Mp4Track, readMovieHeader } 
 import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
 import { damaged, notJoinable, protectedByDrm, type Rejection } from '../rejection.js';
 import { Timeline } from '../timeline.js';
+import { readSegmentIndex } from './segment-index.js';
 
 /** Boxes allowed at the top level of a segment (ISO 14496-12 and 23009-1). */
 export const topBoxes: ReadonlySet<string> = new Set([
@@ -21,13 +22,15 @@ export const topBoxes: ReadonlySet<string> = new Set([
   ...['free', 'skip', 'wide', 'pdin', 'meta', 'uuid', 'mfra', 'udta'],
 ]);
 /** Useless in the joined stream: they refer to positions in the original segment. */
-const droppedBoxes = new Set(['sidx', 'ssix', 'mfra', 'prft', 'emsg', 'styp']);
+const droppedBoxes = new Set(['ssix', 'mfra', 'prft', 'emsg', 'styp']);
 /** Of the boxes that we parse at once. */
 const maxHeldBytes: Partial<Record<string, number>> = {
   // Allows for the sample tables of a movie that isn't fragmented.
   moov: 8 * 1024 ** 2,
   // Enough for more than an hour of samples in one fragment.
   moof: 1024 ** 2,
+  // Its parts are counted with 16 bits.
+  sidx: 1024 ** 2,
 };
 /** In all tracks of one fragment. */
 const maxFragmentBoxes = 4096;
@@ -120,7 +123,7 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
     // yt-dlp lists the initialisation as the first fragment.
     const isInitialisation =
       this.#timeline.facts.initialisation === null && this.#hasMovie && !this.#hasFragment;
-    if (!isInitialisation) this.#timeline.endSegment();
+    if (!isInitialisation) this.#assertPlayed(this.#timeline.endSegment());
     return [];
   }
 
@@ -140,7 +143,15 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
   }
 
   protected endBox(type: string, held: Buffer): Buffer | null {
-    return type === 'moov' ? this.#takeMovie(held) : this.#retimed(held);
+    if (type === 'moov') return this.#takeMovie(held);
+    if (type === 'moof') return this.#retimed(held);
+    this.#assertPlayed(readSegmentIndex(held).seconds ?? 0);
+    return null;
+  }
+
+  /** @param seconds of media in the segment */
+  #assertPlayed(seconds: number): void {
+    if (this.#hasMovie && !this.#isOnlySegment) this.#timeline.assertPlayed(seconds);
   }
 
   #checkOrder(type: string, isEmpty: boolean): void {
