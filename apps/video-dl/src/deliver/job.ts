@@ -55,7 +55,7 @@ export class StreamJob implements Disposable {
   readonly limits: StreamLimits;
   readonly renew: RenewSource;
   readonly #options: StreamJobOptions;
-  readonly #controller = new AbortController();
+  #controller = new AbortController();
   readonly #totalTimer: NodeJS.Timeout;
   /** Covers everything before the first byte: the site's waiting time, the queue, probing the source, ffmpeg. */
   readonly #firstByteTimer: NodeJS.Timeout;
@@ -91,6 +91,12 @@ export class StreamJob implements Disposable {
   /** Ends the stream. Only the first reason counts. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  /** Makes another attempt possible after one that failed before it sent anything. */
+  restart(): void {
+    this.#controller = new AbortController();
+    if (this.context.signal.aborted) this.#onClientGone();
   }
 
   /** Awaits work that reports its own error if the first-byte deadline passes. */

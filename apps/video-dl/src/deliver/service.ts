@@ -94,10 +94,8 @@ export class StreamingService implements AsyncDisposable {
   /** Starts no ffmpeg, so a cover that has to be converted leaves the size open. */
   async #describe(request: StreamRequest, context: StreamContext) {
     const extraction = await this.#extract(request, context);
-    const options = {
-      ...{ signal: context.signal, renew: this.#renewal(request), client: request.client },
-      depth: 'all',
-    } as const;
+    const { signal } = context;
+    const options = { signal, renew: this.#renewal(request), client: request.client, depth: 'all' } as const;
     const texts = await this.#readSubtitles(extraction, request, context);
     const way = await this.#ways.decide({ ...request, extraction, texts }, options);
     const { plan } = way;
@@ -225,10 +223,13 @@ export class StreamingService implements AsyncDisposable {
       const isUnplanned = way?.kind === 'convert' && way.window === undefined;
       const isOneShot = isOther && way?.kind !== 'one shot' && (isUnplanned || !areFactsOld);
       if (isOneShot) looker.markOneShot(inputs);
+      const isSettled = isUnplanned || way?.kind === 'one shot';
+      const isRepeated =
+        !job.response.headersSent && (isOneShot ? looker.isOneShot(inputs) : areFactsOld && !isSettled);
+      if (isOther && isRepeated) job.restart();
       job.signal.throwIfAborted();
-      if (isUnplanned || way?.kind === 'one shot') throw error;
-      looker.forget(inputs);
-      if (job.response.headersSent || isAboutRequest(error) || !(areFactsOld || isOneShot)) throw error;
+      if (!isSettled) looker.forget(inputs);
+      if (!isRepeated || isAboutRequest(error)) throw error;
       await this.#deliver(job, wish, inputs);
     }
   }
@@ -344,7 +345,5 @@ function queueTimeout(): DomainError {
 
 /** Whether an error concerns the request rather than the site's file. */
 function isAboutRequest(error: unknown): boolean {
-  return (
-    error instanceof DomainError && (error.code === 'range_not_satisfiable' || error.code === 'too_long')
-  );
+  return error instanceof DomainError && ['range_not_satisfiable', 'too_long'].includes(error.code);
 }

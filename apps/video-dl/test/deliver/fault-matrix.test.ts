@@ -230,7 +230,7 @@ const testedElsewhere = [
   [
     'A file with another length in each response',
     'deliver/one-shot',
-    'is rejected before its first byte if it has another length than before',
+    'is converted from one response even if it has another length than before',
   ],
   ['Encrypted MP4 files and segments', 'deliver/encrypted', 'is rejected by %s with %j'],
   ['A redirect to another file each time', 'upstream/redirects', 'is followed once per source'],
@@ -338,6 +338,11 @@ const testedElsewhere = [
   ],
   ['Audio that is longer than its page says', 'info/sources', "prefers the length of %s to the page's"],
   ['DASH periods that share a file or segments', 'manifests/dash-periods', 'that divide a file read it once'],
+  [
+    'DASH periods that play a part of a file',
+    'relay/segments',
+    'fail permanently if a period plays only a part',
+  ],
   ['A playlist of too many segments', 'relay/segments', 'has too many segments'],
   [
     'SAMPLE-AES that only media playlists name',
@@ -385,7 +390,6 @@ function renderTable(): string {
     '- noise inside an intact packet, box, block or frame: in copied audio, inside a single unit of copied H.264 or HEVC, in other copied codecs, in a file that is remuxed or passed on, and up to 16 kB at the end of a bare MP3, which look like an old tag. When media is decoded, at most 3 frames may fail, plus one for each minute;',
     "- damage in a single file whose structure we don't check (AVI, FLV, MPEG-TS, FLAC, WAV), if ffmpeg skips it;",
     '- a joined FLV whose parameters change;',
-    '- DASH periods that play only a part of their file: the whole file is sent;',
     '- a wrong stated length in FLV, or in joined transport streams, Ogg, FLAC or fragments.',
     '',
     'When a container stops, a stream that its client reads within the grace period is complete to the last byte; any other is broken off. A service resets it. The gateway can only close it, and waits up to 10 s more for the close to reach the client. A client that needs longer for the bytes already on their way (up to 4 MB) sees silence instead, until its own timeout or TCP keepalive.',
