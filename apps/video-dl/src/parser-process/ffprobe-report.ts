@@ -52,6 +52,7 @@ const reportSchema = z.object({
     .default([]),
 });
 
+type ReportedFormat = z.output<typeof reportSchema>['format'];
 type ReportedStream = z.output<typeof reportSchema>['streams'][number];
 
 /**
@@ -88,8 +89,8 @@ export function readFfprobeReport(text: string): Probe {
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
         bitrateKbps: statesPeak.test(codec) ? null : parseKbps(stream.bit_rate),
-        ...ownLength(stream, format.format_name, timescales),
-        delaySeconds: Math.max(0, (stream.start_time ?? 0) - Number(format.start_time)) || 0,
+        ...ownLength(stream, format, timescales),
+        delaySeconds: delayOf(stream, format),
         hdr: hdrTransfers[stream.color_transfer ?? ''],
         isAbsent: format.format_name === 'mpegts' && stream.sample_rate === '0' ? true : undefined,
         isCover: stream.disposition?.attached_pic === 1,
@@ -130,10 +131,7 @@ function parseReport(text: string): z.output<typeof reportSchema> {
 /** Tracks of one file that start further apart don't share a clock, as in ASF files of GStreamer. */
 const maxApartSeconds = 86_400;
 
-function shareClock(
-  { start_time: start }: z.output<typeof reportSchema>['format'],
-  streams: readonly ReportedStream[],
-): boolean {
+function shareClock({ start_time: start }: ReportedFormat, streams: readonly ReportedStream[]): boolean {
   const starts = streams.map(({ start_time: first }) => first ?? 0);
   return Math.max(...starts) - (Number(start) || 0) <= maxApartSeconds;
 }
@@ -145,7 +143,7 @@ function longest(streams: readonly ReportedStream[]): number | null {
 /** Some containers count their duration from zero instead of the first timestamp. */
 function withoutLead(
   seconds: number | null,
-  { format_name: name, start_time: start }: z.output<typeof reportSchema>['format'],
+  { format_name: name, start_time: start }: ReportedFormat,
   streams: readonly ReportedStream[],
 ): number | null {
   const lead = leadOf(Number(start) || 0, name);
@@ -164,20 +162,29 @@ export function leadOf(startSeconds: number, formatName: string): number {
   return isMatroska(formatName) && startSeconds < -maxDelaySeconds ? startSeconds : Math.max(0, startSeconds);
 }
 
+function delayOf({ start_time: start }: ReportedStream, format: ReportedFormat): number {
+  return Math.max(0, (start ?? 0) - Number(format.start_time)) || 0;
+}
+
+/** The longest packet of audio in a transport stream. */
+const maxPacketSeconds = 1;
+
 /** ffprobe fills in the file's start and duration for a track it has seen too little of. */
 function ownLength(
   stream: ReportedStream,
-  formatName: string,
+  format: ReportedFormat,
   timescales: readonly number[],
 ): Pick<ProbedStream, 'durationSeconds' | 'isUnseen'> {
+  const { format_name: formatName } = format;
   // Matroska's tracks themselves state none.
   if (isMatroska(formatName))
     return { durationSeconds: matroskaSeconds(stream), isUnseen: stream.duration !== null };
   const isUnseen = stream.sample_rate === '0';
-  return {
-    durationSeconds: isUnseen ? null : knownSeconds(stream.duration, formatName, timescales),
-    isUnseen,
-  };
+  const seconds = isUnseen ? null : knownSeconds(stream.duration, formatName, timescales);
+  // ffprobe doesn't count the last packet of a transport stream, which is several frames of audio.
+  const toEnd = (format.duration ?? 0) - delayOf(stream, format);
+  const lacksPacket = formatName === 'mpegts' && seconds !== null && toEnd - seconds < maxPacketSeconds;
+  return { durationSeconds: lacksPacket ? Math.max(toEnd, seconds) : seconds, isUnseen };
 }
 
 /** Null also for an "unknown" duration that ffprobe reports as a number. */

@@ -174,4 +174,14 @@ describe('probe', () => {
     expect(found.durationSeconds).toBeNull();
     expect(found.streams[0]?.durationSeconds).toBeNull();
   });
+
+  it.each([
+    ['9.720000', 9.9],
+    ['4.000000', 4],
+  ])('adds the last packet to the audio of a transport stream: %s', (duration, seconds) => {
+    const format = { format_name: 'mpegts', start_time: '1.4', duration: '10.0' };
+    const audio = { codec_type: 'audio', codec_name: 'aac', start_time: '1.5', duration };
+    const { streams } = readFfprobeReport(JSON.stringify({ format, streams: [audio] }));
+    expect(streams[0]?.durationSeconds).toBeCloseTo(seconds, 3);
+  });
 });
