@@ -4,7 +4,7 @@ import { onFreePort } from '@media-services/stack';
 import { checkAdditions } from './compose/additions.js';
 import { prepareBuild } from './compose/build.js';
 import { checkContainers } from './compose/containers.js';
-import { checkDegraded, checkLittleMemory } from './compose/degraded.js';
+import { checkDegraded, checkLittleMemory, checkSmallMachine } from './compose/degraded.js';
 import { checkKeys } from './compose/keys.js';
 import { checkLoss } from './compose/loss.js';
 import { checkNoStorage } from './compose/no-storage.js';
@@ -113,6 +113,7 @@ async function proofs(report: Report, compose: Compose, setting: ComposeSetting)
   await checkSettings(report);
   await checkAdditions(report, setting);
   await checkDegraded(report, compose);
+  await checkSmallMachine(report, setting);
   await checkLittleMemory(report, setting);
 }
 

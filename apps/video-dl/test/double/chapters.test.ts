@@ -49,7 +49,8 @@ async function chaptersOf(url: string): Promise<(string | number)[][]> {
     .chapters.map(({ start_time, end_time, tags }) => [tags.title, start_time, end_time]);
 }
 
-const near = (seconds: number) => expect.closeTo(seconds, 1) as number;
+// Versions of ffmpeg differ by a frame of audio.
+const near = (seconds: number) => expect.closeTo(seconds, 0.8) as number;
 
 const whole = [
   ['Anfang ä', 0, 1],

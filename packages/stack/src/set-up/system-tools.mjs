@@ -34,10 +34,15 @@ export const nginxTool = {
  */
 export const testTools = [
   {
-    name: 'curl and ps',
+    name: 'curl, wget and ps',
     purpose: 'tests of the documented commands, and of what stays running',
-    isThere: () => here('curl') && here('ps'),
-    packages: { any: 'curl procps', dnf: 'curl procps-ng', pacman: 'curl procps-ng', brew: 'curl' },
+    isThere: () => ['curl', 'wget', 'ps'].every(here),
+    packages: {
+      any: 'curl wget procps',
+      dnf: 'curl wget procps-ng',
+      pacman: 'curl wget procps-ng',
+      brew: 'curl wget',
+    },
   },
   {
     name: 'redis-server',

@@ -73,7 +73,7 @@ it('a fifth download at once waits for another one and says so', async () => {
   const { page } = reader;
   const refusals = countRefusals(page);
   // Slow enough to run until all of them have been clicked.
-  await paste(page, Array.from({ length: 5 }, (_, index) => `${film}?rate=2000000&n=${index}`).join(' '));
+  await paste(page, Array.from({ length: 5 }, (_, index) => `${film}?rate=500000&n=${index}`).join(' '));
   await rows(page, 'ready').nth(4).waitFor();
   for (let count = 0; count < 5; count++) {
     await page
