@@ -222,6 +222,8 @@ export async function statedAudio(
 ): Promise<StatedAudio | null> {
   const [source] = plan.inputs;
   if (plan.target !== 'mp3' || plan.audio?.action !== 'transcode' || source?.kind !== 'file') return null;
+  // The next response has another length.
+  if (heads.isOneShot(source)) return null;
   // The head states the length of the first track.
   if ((plan.audio.track ?? 0) > 0 || waitMs(plan.inputs, Date.now()) > 0) return null;
   const head = await heads.of(source, options).catch((error: unknown) => {

@@ -55,6 +55,7 @@ describe('a file that differs with each response', () => {
     serve('/end.mp4', withPadding(end));
     const short = await readFile(await media('sound.m4a'));
     serve('/lengths.m4a', (number) => (number < 2 ? front : short));
+    serve('/ranges-lengths.m4a', (number) => (number % 2 === 0 ? front : short));
     service = await startService({ ALLOWED_PRIVATE_SOURCES: site.host });
   });
   beforeEach(() => {
@@ -102,6 +103,18 @@ describe('a file that differs with each response', () => {
     const { byteLength } = await response.arrayBuffer();
     expect(byteLength).toBeGreaterThan(94_000);
     expect(byteLength).toBeLessThan(100_000);
+  });
+
+  it('is converted from one response if the length of each differs from the one before', async () => {
+    const response = await service.get('/api/stream', { url: `${site.url}/ranges-lengths.m4a` });
+    expect({ status: response.status, length: response.headers.get('content-length') }).toEqual({
+      status: 200,
+      length: null,
+    });
+    const seconds = sent.length % 2 === 0 ? 4 : 61.7;
+    const { byteLength } = await response.arrayBuffer();
+    expect(byteLength / 24_000).toBeGreaterThan(seconds - 0.1);
+    expect(byteLength / 24_000).toBeLessThan(seconds + 1.7);
   });
 
   it.each(['/whole.mp3', '/ranges.mp3'])(
