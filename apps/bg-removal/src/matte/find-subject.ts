@@ -25,7 +25,8 @@ export type FoundSubject = { readonly kind: 'mask'; readonly mask: Plane } | Own
 export async function findSubject(image: RgbaImage, isOpaque: boolean, look: Look): Promise<FoundSubject> {
   const outline = isOpaque ? undefined : cutOutOutline(image);
   if (outline !== undefined) {
-    const rejected = rejectedSamples(outline, await look(outline.box, greySurroundings(outline)));
+    const mask = await look(outline.box, greySurroundings(outline));
+    const rejected = rejectedSamples(image, outline, mask);
     if (rejected !== undefined) return { kind: 'own-alpha', outline, rejected };
   }
   const whole = { left: 0, top: 0, width: image.width, height: image.height };

@@ -74,6 +74,21 @@ describe('an image with transparency', () => {
     expect((await found(await drawn(inside), takesColours)).subject.kind).toBe('own-alpha');
   });
 
+  const blank: Network = (rgb) => new Float32Array(rgb.length / 3);
+
+  test('keeps its own alpha if a line is drawn along its outline, even if the network sees nothing', async () => {
+    const outlined = star.replace('fill="#d22"', 'fill="#9bd" stroke="#000" stroke-width="6"');
+    expect((await found(await drawn(outlined), blank)).subject.kind).toBe('own-alpha');
+    expect((await found(await drawn(star), blank)).subject.kind).toBe('mask');
+  });
+
+  test('is cut out again if lines cross its outline and the network sees nothing', async () => {
+    const ground = `<path d="M0 150 400 150" stroke="#9bd" stroke-width="300" stroke-dasharray="9 13"/>`;
+    const lasso = '<clipPath id="c"><path d="M200 10 390 190 200 290 10 100Z"/></clipPath>';
+    const crop = `${lasso}<g clip-path="url(#c)">${white}${ground}</g>`;
+    expect((await found(await drawn(crop), blank)).subject.kind).toBe('mask');
+  });
+
   test('is seen with grey around its visible part', async () => {
     const { views } = await found(await drawn(star), takesColours);
     const [view = new Uint8Array()] = views;
