@@ -5,7 +5,7 @@ import { healthUntil, overallStatus } from '../place/health.js';
 import { download, picturePath, request } from '../place/box.js';
 import { filmPage, problemCode } from '../place/main-job.js';
 import type { Report } from '../report.js';
-import { NotYet, until } from '../wait.js';
+import { inBackground, NotYet, until } from '../wait.js';
 import { composeFor, containerOf, source, type Compose, type ComposeSetting } from './project.js';
 
 const image = { path: '/api/remove-background', picture: picturePath, id: 'degraded-image' };
@@ -63,10 +63,9 @@ export async function checkSmallMachine(report: Report, setting: ComposeSetting)
     await healthUntil(client, '/api/health', 200, 'ok');
     const page = (number: number) => `/api/stream/video?url=${filmPage(source, 0, number)}&start=1.1`;
     const films = [901, 902].map((number) =>
-      download(client, { path: page(number), to: `/tmp/small-${number}.mp4`, id: 'small' }),
+      inBackground(download(client, { path: page(number), to: `/tmp/small-${number}.mp4`, id: 'small' })),
     );
-    const fresh = await containerOf('client', 4);
-    const picture = await request(fresh, image);
+    const picture = await request(await containerOf('client', 3), image);
     assert.equal(picture.status, 200, JSON.stringify(picture.json));
     for (const film of await Promise.all(films)) assert.ok(film.complete, JSON.stringify(film));
     for (const service of services) {
