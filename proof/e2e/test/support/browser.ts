@@ -175,6 +175,8 @@ export async function layoutShift(page: Page): Promise<number> {
 export const film = `${stack.films}/film`;
 
 export async function lookUp(page: Page, url: string): Promise<void> {
+  // Before the page's code has loaded, the form sends the browser to the video itself.
+  await page.locator('.is-ready').waitFor({ state: 'attached' });
   await page.getByLabel('Link to the page').fill(url);
   await page.keyboard.press('Enter');
 }
