@@ -148,16 +148,17 @@ describe.each(proxies)('behind %s, as deploy/proxies sets it up', (_name, startP
   });
 
   test('limits count the client instead of the proxy, whatever headers it sends', async () => {
-    const statuses: (number | undefined)[] = [];
-    for (let count = 0; count < 12; count += 1) {
-      const response = await ask('/api/info?url=x', {
-        from: '127.0.0.3',
-        headers: { 'X-Forwarded-For': `203.0.113.${count}` },
-      });
+    const send = async (index: number) => {
+      const headers = { 'X-Forwarded-For': `203.0.113.${index}` };
+      const response = await ask('/api/info?url=x', { from: '127.0.0.3', headers });
       response.resume();
-      statuses.push(response.statusCode);
-    }
-    expect(statuses).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
+      return response.statusCode;
+    };
+    // Four at once: one after the other, a slow machine takes so long that another one is allowed.
+    const statuses: (number | undefined)[] = [];
+    for (const first of [0, 4, 8])
+      statuses.push(...(await Promise.all([0, 1, 2, 3].map((more) => send(first + more)))));
+    expect(statuses.sort()).toEqual([...Array.from({ length: 11 }, () => 200), 429]);
 
     const another = await ask('/api/info?url=x', { from: '127.0.0.4' });
     expect(another.statusCode).toBe(200);
