@@ -160,11 +160,14 @@ export class Timeline {
     return seconds;
   }
 
-  /** @throws Rejection when a whole file is longer than stated: a period of DASH may play only a part of it */
-  assertPlayed(seconds: number): void {
+  /**
+   * @param measure reads the length; not called for anything but a whole file of stated length
+   * @throws Rejection when the file is longer than stated: a period of DASH may play only a part of it
+   */
+  assertPlayed(measure: () => number): void {
     const { seconds: stated, initialisation, range } = this.#facts;
     if (stated === null || initialisation !== null || range !== null) return;
-    if (seconds - stated > tolerance(stated)) throw notJoinable('plays only a part of one of its files');
+    if (measure() - stated > tolerance(stated)) throw notJoinable('plays only a part of one of its files');
   }
 
   /** @throws Rejection when the last segment is shorter than stated */

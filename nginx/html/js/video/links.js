@@ -13,8 +13,10 @@ const bareHost = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?\/?$/u;
  * @returns undefined without a link
  */
 export function urlIn(text, { bare = false } = {}) {
-  const [url] = urlsIn(text);
+  const urls = urlsIn(text);
   const only = text.trim();
+  // Words such as `v2.0/final` look like a URL without its scheme.
+  const url = urls.find((found) => text.includes(found)) ?? urls[0];
   return url ?? (bare && bareHost.test(only) ? readable(`https://${only}`) : undefined);
 }
 

@@ -123,7 +123,10 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
     // yt-dlp lists the initialisation as the first fragment.
     const isInitialisation =
       this.#timeline.facts.initialisation === null && this.#hasMovie && !this.#hasFragment;
-    if (!isInitialisation) this.#assertPlayed(this.#timeline.endSegment());
+    if (!isInitialisation) {
+      const seconds = this.#timeline.endSegment();
+      this.#assertPlayed(() => seconds);
+    }
     return [];
   }
 
@@ -145,13 +148,13 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
   protected endBox(type: string, held: Buffer): Buffer | null {
     if (type === 'moov') return this.#takeMovie(held);
     if (type === 'moof') return this.#retimed(held);
-    this.#assertPlayed(readSegmentIndex(held).seconds ?? 0);
+    this.#assertPlayed(() => readSegmentIndex(held).seconds ?? 0);
     return null;
   }
 
-  /** @param seconds of media in the segment */
-  #assertPlayed(seconds: number): void {
-    if (this.#hasMovie && !this.#isOnlySegment) this.#timeline.assertPlayed(seconds);
+  /** @param measure reads the segment's length in seconds */
+  #assertPlayed(measure: () => number): void {
+    if (this.#hasMovie && !this.#isOnlySegment) this.#timeline.assertPlayed(measure);
   }
 
   #checkOrder(type: string, isEmpty: boolean): void {
