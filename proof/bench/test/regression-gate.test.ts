@@ -18,8 +18,7 @@ type Table = z.output<typeof table>;
 const groups = [
   'hair',
   'finished',
-  'tight',
-  ...atNight(['solid', 'holes', 'thin', 'creature', 'soft', 'translucent']),
+  ...atNight(['tight', 'solid', 'holes', 'thin', 'creature', 'soft', 'translucent']),
 ];
 const measuredOf = (...names: string[]) => names.filter((name) => groups.includes(name));
 

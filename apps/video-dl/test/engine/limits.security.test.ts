@@ -4,6 +4,7 @@ import { createGuard, EgressProxy, type EgressSession } from '@media-services/eg
 import { createLogger } from '@media-services/http-common';
 import { engineFailureSchema, engineResultSchema } from '../../src/extract/engine-messages.js';
 import { type Site, startSite } from '@media-services/fault-site';
+import { isNight } from '../../../../proof/vitest/at-night.js';
 import { interpreters } from '../support/pythons.js';
 import { BareEngine, kernelOffersLock, maxMemoryBytes, wideBudget } from './support/engine.js';
 
@@ -74,18 +75,21 @@ describe.each(engines)('the limits of an engine with yt-dlp $ytDlp', ({ python, 
     await expectBoundedMemory();
   });
 
-  it('end a manifest with too many segments', async () => {
-    site.on('/many.mpd', (_req, res) => {
-      res.setHeader('content-type', 'application/dash+xml');
-      res.end(`<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1H">
-        <Period><AdaptationSet mimeType="video/mp4"><SegmentTemplate media="$Number$.m4s" timescale="1">
-        <SegmentTimeline><S t="0" d="1" r="2000000000"/></SegmentTimeline></SegmentTemplate>
-        <Representation id="1" bandwidth="1000"/></AdaptationSet></Period></MPD>`);
+  // By day, “a job that takes too much memory” shows the same limit in a fraction of the time.
+  if (isNight) {
+    it('end a manifest with too many segments', async () => {
+      site.on('/many.mpd', (_req, res) => {
+        res.setHeader('content-type', 'application/dash+xml');
+        res.end(`<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1H">
+          <Period><AdaptationSet mimeType="video/mp4"><SegmentTemplate media="$Number$.m4s" timescale="1">
+          <SegmentTimeline><S t="0" d="1" r="2000000000"/></SegmentTimeline></SegmentTemplate>
+          <Representation id="1" bandwidth="1000"/></AdaptationSet></Period></MPD>`);
+      });
+      const { kinds } = await failureOf(`${site.url}/many.mpd`);
+      expect(kinds).toContain('OutOfMemoryError');
+      await expectBoundedMemory();
     });
-    const { kinds } = await failureOf(`${site.url}/many.mpd`);
-    expect(kinds).toContain('OutOfMemoryError');
-    await expectBoundedMemory();
-  });
+  }
 
   it('end a decompression bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, '<!DOCTYPE html><p>word</p>'));

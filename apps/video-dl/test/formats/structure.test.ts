@@ -18,7 +18,13 @@ const sound = (name: string, ...args: string[]) => made(name, recipe('-map', '1:
 const files: Readonly<Record<string, () => Promise<string>>> = {
   Matroska: () => media('long.mkv'),
   'WebM with Clusters of unknown size': () =>
-    made('live.webm', recipe('-c:v', 'libvpx', '-b:v', '1M', '-c:a', 'libopus', '-live', '1', 'live.webm')),
+    made(
+      'live.webm',
+      recipe(
+        ...['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '1M'],
+        ...['-c:a', 'libopus', '-live', '1', 'live.webm'],
+      ),
+    ),
   'MP3 with tags at both ends': () =>
     sound('tagged.mp3', '-metadata', 'title=x', '-write_id3v1', '1', '-b:a', '128k'),
   'MP3 of variable bit rate': () => sound('vbr.mp3', '-q:a', '2'),
