@@ -93,7 +93,7 @@ export class EngineFailureError extends Error {
 
 /** An error about this page's host. */
 export function codedError(code: ErrorCode, url: string, cause?: unknown): DomainError {
-  const what = happened[code]?.(new URL(url).host) ?? 'The page could not be read.';
+  const what = happened[code]?.(new URL(url).host) ?? errorTable[code].cause;
   const retryAfter = retryAfterSeconds[code];
   return new DomainError(code, `${what} ${errorTable[code].remedy}`, {
     cause,

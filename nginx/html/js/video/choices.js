@@ -94,7 +94,7 @@ function withoutDuplicates(/** @type {Offer[]} */ offers) {
 }
 
 function lines(/** @type {Offer} */ { target, height }) {
-  return height ?? (target === 'mp4-1080' ? 1080 : 720);
+  return height ?? Number(target.replace('mp4-', ''));
 }
 
 /**

@@ -2,7 +2,14 @@ import { statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { type Values, valuesSchema } from './option-values.js';
+import {
+  perStreamOption,
+  type StreamChoice,
+  streamChoices,
+  streamOptions,
+  type Values,
+  valuesSchema,
+} from './option-values.js';
 
 /** The command line is wrong; the message says why. */
 export class UsageError extends Error {
@@ -22,8 +29,6 @@ interface Connection {
   readonly quiet: boolean;
   readonly json: boolean;
 }
-
-type StreamChoice = 'mp3' | 'original' | 'mp4-720' | 'mp4-1080';
 
 export interface VideoCommand extends Connection {
   readonly name: 'video';
@@ -112,13 +117,10 @@ const partOptions = {
   chapter: { type: 'string' },
 } as const;
 
-const streamOptions = {
+const trackOptions = {
   lang: { type: 'string' },
   subtitles: { type: 'string' },
-  mp3: { type: 'boolean' },
-  original: { type: 'boolean' },
-  720: { type: 'boolean' },
-  1080: { type: 'boolean' },
+  ...perStreamOption({ type: 'boolean' } as const),
 } as const;
 
 /** The options of each command. Any other is a usage error. */
@@ -126,7 +128,7 @@ export const optionsOf = {
   video: {
     ...connectionOptions,
     ...outputOptions,
-    ...streamOptions,
+    ...trackOptions,
     ...partOptions,
     items: { type: 'string' },
     'batch-file': { type: 'string', short: 'a' },
@@ -152,7 +154,7 @@ export const optionsOf = {
     ...connectionOptions,
     ...partOptions,
   },
-  sign: { ...connectionOptions, ...streamOptions, ...partOptions, hours: { type: 'string' } },
+  sign: { ...connectionOptions, ...trackOptions, ...partOptions, hours: { type: 'string' } },
   completion: {},
 } as const;
 
@@ -271,14 +273,12 @@ function videoCommand(values: Values, sources: readonly string[]): VideoCommand 
   return { server, key, quiet, json, name: 'video', ...what, jobs, output, force };
 }
 
+const listed = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
 function formatOf(values: Values): StreamChoice | undefined {
-  const formats = [
-    ...(values.mp3 ? (['mp3'] as const) : []),
-    ...(values.original ? (['original'] as const) : []),
-    ...(values[720] ? (['mp4-720'] as const) : []),
-    ...(values[1080] ? (['mp4-1080'] as const) : []),
-  ];
-  if (formats.length > 1) throw new UsageError('Choose one of --720, --1080, --mp3 and --original.');
+  const formats = streamOptions.flatMap((option) => (values[option] ? streamChoices[option] : []));
+  if (formats.length > 1)
+    throw new UsageError(`Choose one of ${listed.format(streamOptions.map((option) => `--${option}`))}.`);
   return formats[0];
 }
 

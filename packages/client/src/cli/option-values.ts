@@ -33,6 +33,18 @@ const time = (name: string) =>
     })
     .optional();
 
+/** What a video is saved as, by option. */
+const heights = { 720: 'mp4-720', 1080: 'mp4-1080' } as const;
+export const streamChoices = { ...heights, mp3: 'mp3', original: 'original' } as const;
+type StreamOption = keyof typeof streamChoices;
+export type StreamChoice = (typeof streamChoices)[StreamOption];
+export const streamOptions = Object.keys(streamChoices) as StreamOption[];
+export const heightOptions = Object.keys(heights).map((height) => `--${height}`);
+
+export function perStreamOption<Value>(value: Value): Record<StreamOption, Value> {
+  return Object.fromEntries(streamOptions.map((option) => [option, value])) as Record<StreamOption, Value>;
+}
+
 /** The values of all options, by name. */
 export const valuesSchema = z.object({
   server: z
@@ -55,10 +67,7 @@ export const valuesSchema = z.object({
   quiet: z.boolean().default(false),
   output: z.string().min(1, { error: '--output is empty' }).optional(),
   force: z.boolean().default(false),
-  mp3: z.boolean().default(false),
-  original: z.boolean().default(false),
-  720: z.boolean().default(false),
-  1080: z.boolean().default(false),
+  ...perStreamOption(z.boolean().default(false)),
   url: z.url({ protocol: /^https?$/, error: '--url must be an http or https URL' }).optional(),
   threshold: number('threshold', 0, 255),
   feather: number('feather', 0, 24),

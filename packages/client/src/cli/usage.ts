@@ -1,5 +1,7 @@
+import { heightOptions } from './option-values.js';
+
 export const usage = `Usage:
-  media-services video URL… [-a FILE] [--720 | --1080 | --mp3 | --original] [--item N | --items all]
+  media-services video URL… [-a FILE] [${heightOptions.join(' | ')} | --mp3 | --original] [--item N | --items all]
                              [--start TIME] [--end TIME] [--chapter N] [--lang LANGUAGE] [--subtitles LANGUAGES]
                              [-o FOLDER|FILE|-]
   media-services cutout IMAGE|FOLDER|-… [--recursive] [--format png|webp|jpg] [--background COLOR]
@@ -17,7 +19,7 @@ Commands:
   completion  print a script that completes this command in your shell
 
 Videos:
-  --720, --1080       the best MP4 up to this height
+  ${heightOptions.join(', ').padEnd(18)}  the best MP4 up to this height
   --mp3, --original   the audio only: as MP3, or as the site has it (M4A, Opus, FLAC, …)
   -a, --batch-file FILE       the links in this file, one per line; - reads them from standard input
   --item N            take the Nth video of a page with several (info lists them)
