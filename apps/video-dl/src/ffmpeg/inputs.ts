@@ -65,7 +65,12 @@ export function inputOptions(protocols = 'http,tcp'): string[] {
 /** How far to look for tracks. */
 export function analysisOptions(analysis: FfmpegInput['analysis']): string[] {
   if (analysis === undefined) return [];
-  return ['-probesize', String(analysis.bytes), '-analyzeduration', `${Math.ceil(analysis.seconds)}M`];
+  return [
+    '-probesize',
+    String(analysis.bytes),
+    '-analyzeduration',
+    String(Math.ceil(analysis.seconds * 1e6)),
+  ];
 }
 
 /** Inputs whose start times differ by more don't share a clock. */

@@ -100,7 +100,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       // Only the first segments are read, and an MP3 doesn't need those of one encoding.
       const inputs = await session.add(source, 'all', null, true);
       const probes = await Promise.all(
-        inputs.map(async ({ url, analysis, isJoined, statedSeconds }) => {
+        inputs.map(async ({ url, probing: analysis, isJoined, statedSeconds }) => {
           const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
           const found = await probe(tools, url, { signal, parse, maxMs: restMs, analysis, environment });
           return isJoined ? ofWhole(found, statedSeconds) : corrected(found, head);

@@ -46,6 +46,7 @@ export class JoinedSegments {
   #end: number;
   hasEnded = false;
   analysis: Analysis | undefined;
+  probing: Analysis | undefined;
   statedSeconds: number | null = null;
 
   constructor(index: SegmentIndex, context: RelayContext, signal: AbortSignal, range: JoinedRange) {
@@ -87,8 +88,11 @@ export class JoinedSegments {
       bytes += next.value.length;
     }
     this.#beginning = Buffer.concat(parts);
-    const { firstFrame, firstTimes } = this.media;
-    if (firstFrame === 'key') this.analysis = shortAnalysis(firstTimes, this.#beginning.length);
+    const { firstFrame, firstTimes, listsTracks } = this.media;
+    const short = shortAnalysis(firstTimes, this.#beginning.length);
+    if (firstFrame === 'key') this.analysis = short;
+    if (short !== undefined && (firstFrame === 'key' || listsTracks === true))
+      this.probing = { ...short, seconds: short.seconds - 0.5 };
   }
 
   /** Whether it is a transport stream with video whose first frame can be looked at. */
@@ -113,7 +117,10 @@ export class JoinedSegments {
     }
   }
 
-  /** Requests the next segment while the current one is read, to hide the round trip. */
+  /**
+   * Requests the next segment while the current one is read, to hide the round trip. The beginning of the first one
+   * comes alone, because its reader waits for it and the next one would take half of the link.
+   */
   async *#read(): AsyncGenerator<Buffer, void, void> {
     let initialisation: number | null = null;
     let next: Promise<SegmentBytes> | null = null;
@@ -124,21 +131,25 @@ export class JoinedSegments {
       this.statedSeconds = list.totalSeconds;
       this.#end = Math.min(this.#end, list.length);
       await this.#assertJoinable(list);
-      next = this.#open(list, first);
       for (let number = first; number < this.#end; number += 1) {
         const segment = list.segment(number);
         const bytes = await (next ?? this.#open(list, number)).catch((error: unknown) => {
           if (segment.mayBeAbsent && isNotFound(error)) return null;
           throw error;
         });
-        next = number + 1 < this.#end ? this.#open(list, number + 1) : null;
+        next = number > first ? this.#openNext(list, number) : null;
         if (bytes === null) continue;
         const prefix =
           segment.initialisation === null || segment.initialisation === initialisation
             ? null
             : await this.#reader.initialisation(segment.initialisation, this.#signal);
         initialisation = segment.initialisation;
-        yield* this.#join(segment, prefix, bytes, list.length === 1);
+        let readBytes = 0;
+        for await (const part of this.#join(segment, prefix, bytes, list.length === 1)) {
+          yield part;
+          readBytes += part.length;
+          if (readBytes >= maxTransportBytes) next ??= this.#openNext(list, number);
+        }
       }
       this.#joiner?.finish();
     } catch (error) {
@@ -192,6 +203,10 @@ export class JoinedSegments {
       yield* mergeSmallParts(join(image.push(chunk), false));
     yield* mergeSmallParts(join(image.end(), true));
     yield* mergeSmallParts(this.#joiner?.end() ?? []);
+  }
+
+  #openNext(list: SegmentList, number: number): Promise<SegmentBytes> | null {
+    return number + 1 < this.#end ? this.#open(list, number + 1) : null;
   }
 
   #open(list: SegmentList, number: number): Promise<SegmentBytes> {

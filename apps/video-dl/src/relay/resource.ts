@@ -31,6 +31,8 @@ export interface Beginning {
   readonly hiddenSeconds: number;
   /** How far ffmpeg has to look for tracks; undefined for as far as usual. */
   readonly analysis: Analysis | undefined;
+  /** The same for ffprobe, which needs no times and counts a frame rate in half a second. */
+  readonly probing: Analysis | undefined;
   /** Total duration stated by the playlist, in seconds; null if it states none. */
   readonly statedSeconds: number | null;
 }

@@ -85,7 +85,7 @@ export class SegmentsResource implements Resource {
     this.#prepared = joined;
     // No reader may ever connect.
     signal.addEventListener('abort', () => joined.discard(), { once: true });
-    const { analysis, statedSeconds } = joined;
+    const { analysis, probing, statedSeconds } = joined;
     const { startSeconds, firstTimes, firstFrame, hiddenSeconds = 0 } = joined.media;
     const window = this.#window;
     return {
@@ -95,6 +95,7 @@ export class SegmentsResource implements Resource {
       hasTransportKeyFrame: firstFrame === 'key',
       hiddenSeconds,
       analysis,
+      probing,
       statedSeconds,
     };
   }

@@ -285,6 +285,7 @@ const unknownInput = {
   hasTransportKeyFrame: false,
   keyFrameSeconds: null,
   analysis: undefined,
+  probing: undefined,
   startSeconds: null,
   hiddenSeconds: 0,
   offsetSeconds: null,

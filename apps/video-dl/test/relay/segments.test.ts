@@ -297,6 +297,25 @@ describe('segments of a playlist', () => {
     expect(session.allReceived()).toBe(true);
   });
 
+  it('have the link for themselves at the beginning', async () => {
+    const [first = Buffer.alloc(0), ...others] = ts;
+    let finish: () => void = () => undefined;
+    bench.on('/first.ts', (_request, response) => {
+      response.writeHead(200, { 'content-length': first.length }).write(first.subarray(0, -188));
+      finish = () => response.end(first.subarray(-188));
+    });
+    const second = new URL(put(others[0] ?? ''));
+    const session = bench.session();
+    const list = ['#EXTINF:1.0,', `${bench.site}/first.ts`, '#EXTINF:1.0,', second.href];
+    const [input] = await session.add(hls(...list));
+    // Anything that was requested has arrived by the time of this response.
+    await fetch(put('later'));
+    expect(bench.requests.map(({ path }) => path)).not.toContain(second.pathname);
+    finish();
+    const { body } = await readInput(session, input?.url ?? '');
+    expect(body.length).toBe(first.length + (others[0]?.length ?? 0));
+  });
+
   it('are requested from new URLs after they expire, continuing with the same segment', async () => {
     const expired = segments(ts.slice(0, 2)).concat([
       '#EXTINF:1.0,',

@@ -70,6 +70,7 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
   #isStandaloneFile = false;
   /** Keyed by track: when its next sample starts on the source's clock, in ticks. */
   readonly #clocks = new Map<number, number>();
+  readonly listsTracks = true;
   startSeconds: number | null = null;
   hiddenSeconds = 0;
   readonly #firstTimes = new Map<'video' | 'audio' | 'other', number>();

@@ -239,6 +239,7 @@ class SessionStandIn implements RelaySession {
       isWhole: false,
       changes: {},
       readAhead: () => undefined,
+      probing: undefined,
     };
     return Promise.resolve([
       { url, carries: 'all', isJoined: false, hasTransportKeyFrame: false, analysis: undefined, ...unknown },
