@@ -428,7 +428,8 @@ function misplaced(): string[] {
   const isSeen = (element: Element) =>
     element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   // Boxes that hide or scroll what doesn't fit, on purpose.
-  const bounded = '.visually-hidden, .stage, .film-strip, .shapes, .tabs, pre, .table-scroll, svg';
+  const bounded =
+    '.visually-hidden, .stage-controls span, .stage, .film-strip, .shapes, .tabs, pre, .table-scroll, svg';
   for (const element of document.querySelectorAll('body *')) {
     if (!isSeen(element) || element.closest(bounded) !== null) continue;
     const { left, right, width } = element.getBoundingClientRect();
