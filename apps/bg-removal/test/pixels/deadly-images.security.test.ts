@@ -31,7 +31,7 @@ async function startPool({ processes = 1, ...memory }: Partial<PixelPoolOptions>
   const pool = new PixelPool({
     processes,
     maxQueue: 10,
-    taskTimeoutMs: 60_000,
+    taskTimeoutMs: 240_000,
     processBytes: 400 * mebibyte,
     budgetBytes: 1600 * mebibyte,
     warmUpRounds: 0,
@@ -137,11 +137,11 @@ describe('without the header check', () => {
       Number(execFileSync('ps', ['-o', 'times=', '-p', String(pid)], { encoding: 'utf8' }));
     const before = cpuSeconds();
     // While it only waits for memory, a cancelled image needs no process to end. The rest of a warm-up takes less.
-    await vi.waitFor(() => expect(cpuSeconds() - before).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(cpuSeconds() - before).toBeGreaterThanOrEqual(2), { timeout: 120_000 });
     deadline.abort(new DomainError('timeout', 'Too long.'));
     await expect(decoding).rejects.toThrow('Too long.');
     expect((await waiting).kind).toBe('cut-out');
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 30_000 });
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 120_000 });
   });
 
   test('an image that takes more memory than estimated ends its own process, for good', async () => {
