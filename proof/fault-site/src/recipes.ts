@@ -17,6 +17,7 @@ const frameRate = 25;
 
 interface VideoOptions {
   readonly size?: string;
+  readonly rate?: number;
   readonly seconds?: number;
   readonly codec?: readonly string[];
 }
@@ -43,9 +44,14 @@ const vp8 = [
   ...['-c:v', 'libvpx', '-threads', '1', '-deadline', 'realtime', '-cpu-used', '8', '-b:v', '300k'],
 ];
 
-function video({ size = '640x360', seconds = durationSeconds, codec = h264 }: VideoOptions = {}) {
+function video({
+  size = '640x360',
+  rate = frameRate,
+  seconds = durationSeconds,
+  codec = h264,
+}: VideoOptions = {}) {
   return {
-    input: ['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${frameRate}:duration=${seconds}`],
+    input: ['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=${rate}:duration=${seconds}`],
     codec,
     seconds,
   };
@@ -363,6 +369,11 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'hls-8000': file(
     [audio({ codec: ['-c:a', 'aac', '-b:a', '32k', '-ar', '8000', '-ac', '1'] })],
     ...hls(...fmp4),
+    'index.m3u8',
+  ),
+  'hls-slides': file(
+    [video({ rate: 0.5, seconds: 8, codec: [...h264, '-g', '1'] }), audio({ seconds: 8 })],
+    ...hls(),
     'index.m3u8',
   ),
   'hls-aes': copied(front, ...hls('-hls_key_info_file', 'key.info'), 'index.m3u8'),

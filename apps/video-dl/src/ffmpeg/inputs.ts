@@ -65,12 +65,8 @@ export function inputOptions(protocols = 'http,tcp'): string[] {
 /** How far to look for tracks. */
 export function analysisOptions(analysis: FfmpegInput['analysis']): string[] {
   if (analysis === undefined) return [];
-  return [
-    '-probesize',
-    String(analysis.bytes),
-    '-analyzeduration',
-    String(Math.ceil(analysis.seconds * 1e6)),
-  ];
+  const { bytes, seconds } = analysis;
+  return ['-probesize', String(bytes), '-analyzeduration', String(Math.ceil(seconds * 1e6))];
 }
 
 /** Inputs whose start times differ by more don't share a clock. */

@@ -54,6 +54,8 @@ export interface Joiner {
   readonly isOneStream?: boolean;
   /** How its video begins; null if that isn't known yet, absent if we can't tell. */
   readonly firstFrame?: FirstFrameKind | null | undefined;
+  /** From its first video frame to the second; null if that isn't known yet, absent if we can't tell. */
+  readonly frameSeconds?: number | null;
   /** Whether its header states the codecs and sizes of all tracks. */
   readonly listsTracks?: boolean;
   /** Seconds of audio at the beginning that an edit list hides, such as a long encoder delay; never part of the output. */

@@ -1,6 +1,6 @@
 import { inChunks } from '@media-services/egress-guard';
 import { joinerFor, sniffedBytes } from '../formats/joiner-for.js';
-import type { FirstTimes, Joiner } from '../formats/joiner.js';
+import type { Joiner } from '../formats/joiner.js';
 import { LeadingImage } from '../formats/mpeg-ts/leading-image.js';
 import { notJoinable, Rejection } from '../formats/rejection.js';
 import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
@@ -74,6 +74,7 @@ export class JoinedSegments {
     const needsAllTracks = () => maxBytes > maxBeginningBytes || this.#hasFrames;
     const isKnown = () =>
       this.media.firstFrame !== null &&
+      (this.media.firstFrame !== 'key' || this.media.frameSeconds !== null) &&
       (needsAllTracks() ? this.media.firstTimes.areAllKnown : this.media.startSeconds !== null);
     const limit = () => (this.#hasFrames ? Math.max(maxBytes, maxTransportBytes) : maxBytes);
     const parts: Buffer[] = [];
@@ -88,8 +89,8 @@ export class JoinedSegments {
       bytes += next.value.length;
     }
     this.#beginning = Buffer.concat(parts);
-    const { firstFrame, firstTimes, listsTracks } = this.media;
-    const short = shortAnalysis(firstTimes, this.#beginning.length);
+    const { firstFrame, listsTracks } = this.media;
+    const short = shortAnalysis(this.media, this.#beginning.length);
     if (firstFrame === 'key') this.analysis = short;
     if (short !== undefined && (firstFrame === 'key' || listsTracks === true))
       this.probing = { ...short, seconds: short.seconds - 0.5 };
@@ -219,12 +220,15 @@ export class JoinedSegments {
 
 /**
  * How far ffmpeg has to look in a transport stream that shows a key frame and all its tracks at its beginning. Others could still
- * come, so ffmpeg would read 5 s or 5 MB before its first output.
+ * come, so ffmpeg would read 5 s or 5 MB before its first output. A frame ends where the next one begins.
  */
-function shortAnalysis({ video, audio, areAllKnown }: FirstTimes, readBytes: number): Analysis | undefined {
-  if (!areAllKnown) return undefined;
+function shortAnalysis(
+  { firstTimes: { video, audio, areAllKnown }, frameSeconds = 0 }: JoinedMedia,
+  readBytes: number,
+): Analysis | undefined {
+  if (!areAllKnown || frameSeconds === null) return undefined;
   const delaySeconds = video === null || audio === null ? 0 : Math.abs(video - audio);
-  return { bytes: Math.max(1_000_000, readBytes + 256 * 1024), seconds: 1 + delaySeconds };
+  return { bytes: Math.max(1_000_000, readBytes + 256 * 1024), seconds: 1 + delaySeconds + 3 * frameSeconds };
 }
 
 function isNotFound(error: unknown): boolean {

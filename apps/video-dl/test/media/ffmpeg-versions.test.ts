@@ -47,6 +47,7 @@ describe.each(otherBuilds())('with the $build ffmpeg', ({ ffmpeg }) => {
 
   it.each([
     ['HLS of transport streams', 'stream/video', 'hls-ts/index.m3u8', 4, ['h264', 'aac']],
+    ['a frame every two seconds', 'stream/video', 'hls-slides/index.m3u8', 8, ['h264', 'aac']],
     ['separate audio in transport streams', 'stream/video', 'hls-master/index.m3u8', 4, ['h264', 'aac']],
     ['only audio in transport streams', 'stream/video', 'hls-audio/index.m3u8', 4, '422'],
     ['only audio in transport streams', 'stream', 'hls-audio/index.m3u8', 4, ['mp3']],

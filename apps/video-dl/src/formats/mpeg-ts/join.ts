@@ -52,6 +52,8 @@ export class TransportStreamJoiner implements Joiner {
   startSeconds: number | null = null;
   /** Keyed by PID: its first presentation time on the source's clock, in seconds. */
   readonly #firstTimes = new Map<number, number>();
+  /** Keyed by PID: from its first time to the second, in seconds. */
+  readonly #firstSteps = new Map<number, number>();
   readonly #tables = new TransportTracks();
   readonly changes: TrackChanges = this.#tables;
   readonly #firstFrame = new FirstFrame();
@@ -59,6 +61,11 @@ export class TransportStreamJoiner implements Joiner {
   get firstFrame(): FirstFrameKind | null | undefined {
     const hasFrames = this.#tables.tracks?.some(({ type }) => isReadable(type)) === true;
     return hasFrames ? this.#firstFrame.kind : undefined;
+  }
+
+  get frameSeconds(): number | null {
+    const video = this.#tables.tracks?.find(({ type }) => kindOf(type) === 'video');
+    return this.#firstSteps.get(video?.pid ?? nullPid) ?? null;
   }
 
   get firstTimes(): FirstTimes {
@@ -246,6 +253,7 @@ export class TransportStreamJoiner implements Joiner {
       this.startSeconds ??= time;
     }
     if (!isPreview) {
+      if (this.#clocks.has(pid) && !this.#firstSteps.has(pid)) this.#firstSteps.set(pid, step / clockRate);
       this.#clocks.set(pid, clock);
       this.#lastClock = clock;
     }
