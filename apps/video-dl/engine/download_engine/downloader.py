@@ -9,6 +9,7 @@ import re
 import yt_dlp
 from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.extractor.common import InfoExtractor
+from yt_dlp.networking import common as networking
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
 from . import embed_modules, format_check, hls_playlists, limits, own_api, pristine
@@ -157,7 +158,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self._budget.bound(response)
         hls_playlists.skip_byte_order_mark(response)
         if (response.headers.get('Content-Type') or '').lower().startswith('image/'):
-            self.images.add(response.geturl() if hasattr(response, 'geturl') else response.url)
+            self.images.add(response.url)
         return response
 
     def get_info_extractor(self, ie_key):
@@ -259,12 +260,7 @@ def make_cookies_strict():
 def share_tls_contexts():
     """Loads the certificates once instead of in every job, which takes 20 ms. Jobs share only
     these trust settings, not connections or sessions."""
-    try:
-        from yt_dlp.networking import common
-        common.make_ssl_context = functools.lru_cache(maxsize=8)(common.make_ssl_context)
-    except (ImportError, AttributeError):
-        # Before 2023.07, contexts are created elsewhere, and every job loads the certificates.
-        return
+    networking.make_ssl_context = functools.lru_cache(maxsize=8)(networking.make_ssl_context)
 
 
 def build(job, log, extractor_arguments=None):
