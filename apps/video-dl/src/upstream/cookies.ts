@@ -14,14 +14,9 @@ const attribute = /^(?:domain|path|secure|expires|version|max-age|httponly|sames
 /** More than any real site sets. We ignore cookie strings longer than this. */
 const maxCharacters = 65_536;
 
-/** A browser ignores longer cookies too (RFC 6265 §6.1). */
-const maxReceivedCharacters = 4096;
-/** Of one response. */
-const maxReceived = 20;
-
 /** The cookies of a source, each sent only within its scope. */
 export class SourceCookies {
-  #cookies: readonly Cookie[];
+  readonly #cookies: readonly Cookie[];
 
   /**
    * @param text `a=1; Domain=.x.org; Path=/; Secure; b=2; …` as yt-dlp writes it, or a plain `Cookie` header
@@ -29,20 +24,6 @@ export class SourceCookies {
    */
   constructor(text: string, sourceUrl: string) {
     this.#cookies = text.length > maxCharacters ? [] : parse(text, new URL(sourceUrl).hostname);
-  }
-
-  /** These cookies, changed as a response asks. @param headers its `Set-Cookie` headers @param url its URL */
-  changedBy(headers: readonly string[], url: URL): SourceCookies {
-    const changed = new SourceCookies('', url.href);
-    changed.#cookies = headers.slice(0, maxReceived).reduce<readonly Cookie[]>((cookies, header) => {
-      const received = header.length > maxReceivedCharacters ? null : parseReceived(header, url);
-      if (received === null) return cookies;
-      const known = cookies.find((cookie) => isReplacedBy(cookie, received));
-      const others = cookies.filter((cookie) => cookie !== known);
-      const { value, secure } = received.cookie;
-      return received.isExpired ? others : [...others, known ? { ...known, value, secure } : received.cookie];
-    }, this.#cookies);
-    return changed;
   }
 
   /** The `Cookie` header for a URL; undefined when no cookie matches (RFC 6265 §5.4). */
@@ -75,13 +56,6 @@ function parse(text: string, sourceHost: string): Cookie[] {
   return cookies;
 }
 
-interface ReceivedCookie {
-  readonly cookie: Cookie;
-  /** Stated; empty if it isn't. */
-  readonly domain: string;
-  readonly isExpired: boolean;
-}
-
 /** The value is empty without an equals sign. */
 function pairOf(text: string): readonly [name: string, value: string] {
   const equals = text.indexOf('=');
@@ -90,40 +64,6 @@ function pairOf(text: string): readonly [name: string, value: string] {
 
 function isName(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~\w]+$/.test(text);
-}
-
-/**
- * A cookie of a `Set-Cookie` header (RFC 6265 §5.2). It belongs to the host that sent it, whatever its Domain: only a
- * list of public suffixes could tell which other hosts belong to the same site.
- * @returns null if browsers would ignore it
- */
-function parseReceived(header: string, url: URL): ReceivedCookie | null {
-  const [pair = '', ...rest] = header.split(';');
-  const [name, value] = pairOf(pair);
-  if (!pair.includes('=') || !isName(name)) return null;
-  const stated = new Map(rest.map(pairOf).map(([key, text]) => [key.toLowerCase(), text]));
-  const domain = stated.get('domain')?.replace(/^\./, '').toLowerCase() ?? '';
-  if (domain !== '' && !`.${url.hostname}`.endsWith(`.${domain}`)) return null;
-  const path = stated.get('path') ?? '';
-  const maxAge = stated.get('max-age') ?? '';
-  const isExpired = /^-?\d+$/.test(maxAge)
-    ? Number(maxAge) <= 0
-    : Date.parse(stated.get('expires') ?? '') <= Date.now();
-  const cookie = {
-    name,
-    value: headerSafe(value),
-    domain: url.hostname,
-    includesSubdomains: false,
-    path: path.startsWith('/') ? path : url.pathname.replace(/\/[^/]*$/, '') || '/',
-    secure: stated.has('secure'),
-  };
-  return { cookie, domain, isExpired };
-}
-
-/** Whether a received cookie replaces a known one, which keeps its scope: the extractor has approved that. */
-function isReplacedBy(known: Cookie, { cookie, domain }: ReceivedCookie): boolean {
-  if (known.name !== cookie.name || known.path !== cookie.path) return false;
-  return known.domain === (known.includesSubdomains ? domain : cookie.domain);
 }
 
 function withAttribute(cookie: Cookie, name: string, value: string): Cookie {

@@ -1,7 +1,7 @@
 import { Coalescer, redirectTarget } from '@media-services/egress-guard';
 import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
-import { SourceCookies } from './cookies.js';
+import type { SourceCookies } from './cookies.js';
 import { requestHeaders } from './request-headers.js';
 import type { UpstreamLimits } from './media-source.js';
 
@@ -16,7 +16,7 @@ export interface Locator {
 
 /** Where the redirects of a URL led. Some servers lead each request to another file, with other advertisements. */
 export interface Redirects {
-  target: Pick<Locator, 'url' | 'cookies'> | null;
+  target: string | null;
 }
 
 /** How servers say that a redirect's target is only valid for a while. */
@@ -35,8 +35,6 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The first value of a header. */
   header(name: string): string | undefined;
-  /** The `Set-Cookie` headers. */
-  readonly setCookies: readonly string[];
   readonly body: UpstreamBody;
   /** After redirects; the base of relative URLs in the body. */
   readonly url: string;
@@ -56,36 +54,32 @@ export interface UpstreamBody {
 
 /**
  * Sends one GET and follows redirects, or continues where they led before. Each hop goes through the guard and gets only
- * the headers and cookies meant for it, including those that earlier hops set.
+ * the headers and cookies meant for it.
  * @throws DomainError of the guard, `upstream_timeout`, `upstream_error`; undici's errors; `signal.reason`
  */
 export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamResponse> {
   const { redirects } = input.locator;
   const target = redirects?.target ?? null;
-  if (redirects === undefined || target === null) return follow(input, input.locator);
+  if (redirects === undefined || target === null) return follow(input, input.locator.url);
   const response = await follow(input, target);
   if (!expired.has(response.status)) return response;
   response.body.destroy();
   redirects.target = null;
-  return follow(input, input.locator);
+  return follow(input, input.locator.url);
 }
 
-async function follow(
-  input: UpstreamRequest,
-  from: Pick<Locator, 'url' | 'cookies'>,
-): Promise<UpstreamResponse> {
+async function follow(input: UpstreamRequest, from: string): Promise<UpstreamResponse> {
   const { locator, limits } = input;
+  const { headers: wanted, cookies } = locator;
   const sourceUrl = webUrl(locator.url, undefined);
-  let url = webUrl(from.url, undefined);
-  let { cookies } = from;
+  let url = webUrl(from, undefined);
   for (let redirects = 0; ; redirects++) {
-    const headers = requestHeaders({ url, sourceUrl, headers: locator.headers, cookies });
+    const headers = requestHeaders({ url, sourceUrl, headers: wanted, cookies });
     const response = await requestOnce(url, { ...headers, ...input.extraHeaders }, input);
     const location = redirectTarget(response.status, response.header('location'));
     if (location === undefined) {
       const isMedia = response.status === 200 || response.status === 206;
-      if (locator.redirects !== undefined && isMedia && redirects > 0)
-        locator.redirects.target = { url: url.href, cookies };
+      if (locator.redirects !== undefined && isMedia && redirects > 0) locator.redirects.target = url.href;
       return response;
     }
     response.body.destroy();
@@ -95,8 +89,6 @@ async function follow(
         `The site's media server redirected more than ${limits.maxRedirects} times. Try again later, or use another page or format.`,
       );
     }
-    if (response.setCookies.length > 0)
-      cookies = (cookies ?? new SourceCookies('', url.href)).changedBy(response.setCookies, url);
     url = webUrl(location, url.href);
   }
 }
@@ -164,8 +156,7 @@ function dispatch(
         if (status < 200) return;
         body = new ResponseBody(started);
         const header = (name: string) => [received[name]].flat()[0];
-        const setCookies = [received['set-cookie'] ?? []].flat();
-        resolve({ status, header, setCookies, body, url: url.href });
+        resolve({ status, header, body, url: url.href });
       },
       onResponseData: (_controller, piece) => body?.push(piece),
       onResponseEnd: () => {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { Agent } from 'undici';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import { SourceCookies } from '../../src/upstream/cookies.js';
+import type { SourceCookies } from '../../src/upstream/cookies.js';
 import { RemoteObject } from '../../src/upstream/remote-object.js';
 import { Transfer } from '../../src/upstream/transfer.js';
 import { defaultLimits, type UpstreamLimits } from '../../src/upstream/media-source.js';
@@ -594,22 +594,6 @@ describe('a transfer', () => {
       url: `${origin}/moved`,
     });
     transfer.discard();
-  });
-
-  it('keeps the cookies of a redirect for the rest of its chain', async () => {
-    const port = new URL(origin).port;
-    const to = (location: string, cookie: string) => status(302, { location, 'set-cookie': cookie });
-    const chain = [to('/2', 'a=1'), to('/3', 'b=2'), to(`http://localhost:${port}/`, 'c=3'), whole()];
-    expect(await read(chain)).toBe('0123456789');
-    expect(asked.map(({ cookie }) => cookie)).toEqual([undefined, 'a=1', 'a=1; b=2', undefined]);
-    await read([whole()]);
-    expect(asked.at(-1)?.cookie).toBeUndefined();
-  });
-
-  it("keeps them beside the extractor's cookies", async () => {
-    const cookies = new SourceCookies('a=1; b=2', origin);
-    await read([status(302, { location: '/2', 'set-cookie': 'b=3' }), whole()], { cookies });
-    expect(asked.map(({ cookie }) => cookie)).toEqual(['a=1; b=2', 'a=1; b=3']);
   });
 
   it('learns the size from the whole file if parts state none', async () => {
