@@ -1,11 +1,12 @@
 import { matroskaIds } from './matroska/ebml.js';
 import { id3TagBytes } from './mpeg-audio/frames.js';
-import { transportSync } from './mpeg-ts/file.js';
+import { transportSync, TransportPackets } from './mpeg-ts/packets.js';
 import { FrameChain } from './mpeg-audio/frame-chain.js';
 import { MatroskaElements } from './matroska/elements.js';
 import { Mp4Boxes } from './mp4/top-level-boxes.js';
 import { OggPages } from './ogg/pages.js';
 import { RiffChunks } from './riff/chunks.js';
+import type { TrackChanges } from './joiner.js';
 import { DamagedMediaError, type StructureCheck } from './structure-check.js';
 
 /** Bytes needed to detect a file's format. */
@@ -33,9 +34,8 @@ export class FileStructure {
     return endsAt <= this.#size && this.#position >= endsAt;
   }
 
-  /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
-  get changed(): ReadonlySet<'video' | 'audio'> {
-    return this.#check?.changed ?? new Set();
+  get changes(): TrackChanges {
+    return this.#check?.changes ?? {};
   }
 
   /**
@@ -84,6 +84,7 @@ function checkFor(beginning: Buffer): StructureCheck | null {
   if (word === 0x4f676753) return new OggPages();
   if (beginning.toString('latin1', 4, 8) === 'ftyp') return new Mp4Boxes();
   if (/^RIFF....(?:WAVE|AVI )/su.test(beginning.toString('latin1'))) return new RiffChunks();
+  if (beginning[0] === transportSync) return new TransportPackets();
   const isSync = word >>> 21 === 0x7ff;
   return isSync || id3TagBytes(beginning) > 0 ? new FrameChain() : null;
 }

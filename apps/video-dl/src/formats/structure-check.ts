@@ -1,3 +1,5 @@
+import type { TrackChanges } from './joiner.js';
+
 /** Checks the structure of a file as it streams, in constant memory and linear time. */
 export interface StructureCheck extends Pick<UnitWalker, 'push' | 'canSkip' | 'skip'> {
   /** Size that the file itself states. */
@@ -6,8 +8,8 @@ export interface StructureCheck extends Pick<UnitWalker, 'push' | 'canSkip' | 's
   readonly minBytes?: number | undefined;
   /** @throws DamagedMediaError if a file can't end here */
   end?(): void;
-  /** The tracks whose parameters have changed. */
-  readonly changed?: ReadonlySet<'video' | 'audio'>;
+  /** Absent if its tracks can't change. */
+  readonly changes?: TrackChanges;
 }
 
 /** Headers may count padding or a tag that isn't there. Less than half a second of almost any media. */

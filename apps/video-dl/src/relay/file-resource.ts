@@ -10,7 +10,6 @@ import type { TransferContext } from '../upstream/media-source.js';
 import type { TrackChanges } from '../formats/joiner.js';
 import { damaged } from '../formats/rejection.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
-import { detectedBytes, transportSync, TransportFile } from '../formats/mpeg-ts/file.js';
 
 /** The part of the file being read; `size` is null if its server doesn't state it. */
 interface Place {
@@ -29,8 +28,6 @@ export class FileResource implements Resource {
   readonly #context: TransferContext;
   /** Checks everything read from the file, by any reader. */
   readonly #structure = new FileStructure();
-  /** If it is one, known once its beginning was read. */
-  #transport: TransportFile | null = null;
   /** How often a part was requested, keyed by its first byte. */
   readonly #reads = new Map<number, number>();
   /** The whole file, requested before a reader asked for it. */
@@ -42,7 +39,7 @@ export class FileResource implements Resource {
   }
 
   get changes(): TrackChanges {
-    return this.#transport?.tracks ?? this.#structure;
+    return this.#structure.changes;
   }
 
   constructor(source: RenewableSource, context: TransferContext, identity?: ObjectIdentity) {
@@ -86,7 +83,7 @@ export class FileResource implements Resource {
     }
     const isToEnd = end === null || end === (size ?? 0) - 1;
     const checked = this.#checked(transfer.chunks(), { start, size, isToEnd });
-    await writeAll(response, this.#withFirstPids(checked, start), signal);
+    await writeAll(response, checked, signal);
   }
 
   /** Each read is a request to the site. */
@@ -110,26 +107,6 @@ export class FileResource implements Resource {
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
     return ahead.transfer;
-  }
-
-  /** The tracks of a transport stream keep their first PIDs. */
-  async *#withFirstPids(chunks: AsyncIterable<Buffer>, start: number): AsyncGenerator<Buffer, void, void> {
-    let read = start > 0 ? this.#transport?.reader(start) : undefined;
-    let beginning: Buffer | null = start > 0 ? null : Buffer.alloc(0);
-    for await (const chunk of chunks) {
-      if (beginning === null) {
-        yield read?.(chunk) ?? chunk;
-        continue;
-      }
-      beginning = Buffer.concat([beginning, chunk]);
-      if (beginning[0] === transportSync && beginning.length < detectedBytes) continue;
-      this.#transport ??= TransportFile.from(beginning);
-      read = this.#transport?.reader(0);
-      yield read?.(beginning) ?? beginning;
-      beginning = null;
-    }
-    if (beginning !== null) yield beginning;
-    if (read !== undefined) yield read(null);
   }
 
   /** @throws TransferFault before bytes that cannot belong to the file */

@@ -119,12 +119,9 @@ async function decoded({ body }: Received, name: string) {
 }
 
 describe('a transport stream that changes in the middle', () => {
-  it.each<[string, string]>([
-    ['rate.ts', 'stereo.ts'],
-    ['swap.ts', 'swapped.ts'],
-    ['pids.ts', 'other-pids.ts'],
-  ])('%s has all of its media', async (name, second) => {
-    const url = await joined(name, 'usual.ts', second);
+  it('has all of its media if only the sample rate changes', async () => {
+    const name = 'rate.ts';
+    const url = await joined(name, 'usual.ts', 'stereo.ts');
     const received = await streamAgain(url, 'stream/video');
     expect(received).toMatchObject({ status: 200, complete: true });
     const { seconds, frames, errors } = await decoded(received, `${name}.mp4`);
@@ -138,6 +135,8 @@ describe('a transport stream that changes in the middle', () => {
   it.each([
     ['codec.ts', 'ac3.ts'],
     ['video.ts', 'mpeg2.ts'],
+    ['swap.ts', 'swapped.ts'],
+    ['pids.ts', 'other-pids.ts'],
   ])('%s is never sent as if it were whole', async (name, second) => {
     const received = await stream(await joined(name, 'usual.ts', second), 'stream/video');
     expectNotWhole(received);

@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { made } from '@media-services/fault-site';
 import { DomainError } from '@media-services/http-common';
 import type { RelaySession } from '../../src/relay/session.js';
 import type { MediaSource } from '../../src/upstream/media-source.js';
@@ -481,42 +479,6 @@ describe('a file that is read ahead', () => {
     (await requestInput(session, input?.url ?? '', { range: start })).destroy();
     await upstreamClosed;
     expect(session.failure).toBeUndefined();
-  });
-});
-
-describe('a transport stream in one file', () => {
-  const recipe = (...more: string[]) => ({
-    args: [
-      ...['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=2'],
-      ...['-f', 'lavfi', '-i', 'sine=duration=2', '-c:v', 'mpeg2video', '-c:a', 'aac', ...more, 'part.ts'],
-    ],
-  });
-  const pidsIn = (bytes: Buffer) => {
-    const packets = Array.from({ length: bytes.length / 188 }, (_, index) => index * 188);
-    return new Set(packets.map((at) => bytes.readUInt16BE(at + 1) & 0x1fff));
-  };
-
-  it('keeps its first PIDs, whichever part is read again', async () => {
-    const otherPids = ['-mpegts_start_pid', '481', '-mpegts_pmt_start_pid', '480'];
-    const paths = [await made('part.ts', recipe()), await made('part.ts', recipe(...otherPids))];
-    const parts = await Promise.all(paths.map(async (path) => readFile(path)));
-    const [first = Buffer.alloc(0)] = parts;
-    const file = Buffer.concat(parts);
-    bench.on('/pids.ts', ({ headers }, response) => {
-      const start = Number(/^bytes=(\d+)-/u.exec(headers.range ?? '')?.[1] ?? 0);
-      response.writeHead(206, { 'content-range': `bytes ${start}-${file.length - 1}/${file.length}` });
-      response.end(file.subarray(start));
-    });
-    const session = bench.session();
-    const [input] = await session.add(fileSource(`${bench.site}/pids.ts`));
-    const read = async (start: number) =>
-      (await readInput(session, input?.url ?? '', { range: `bytes=${start}-` })).body;
-    const whole = await read(0);
-    expect(whole.length).toBe(file.length);
-    expect(pidsIn(whole)).toEqual(new Set([...pidsIn(first), 0x1fff]));
-    expect(whole.subarray(0, first.length).equals(first)).toBe(true);
-    for (const start of [188 * 20, first.length, first.length + 188 * 20])
-      expect((await read(start)).equals(whole.subarray(start))).toBe(true);
   });
 });
 

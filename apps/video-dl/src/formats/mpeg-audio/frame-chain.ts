@@ -13,8 +13,8 @@ import { maxOverstatedBytes, StrayBytes, type StructureCheck, UnitWalker } from 
 /** Bytes needed to recognise the next item: an APE tag header is the longest, except for a file's first frame. */
 const lookaheadBytes = 32;
 const firstFrameBytes = 64;
-/** The first letters of `ID3`, `APETAGEX` and `LYRICSBEGIN`. */
-const tagLetters: readonly (number | undefined)[] = [0x49, 0x41, 0x4c];
+/** The first letters of `ID3` and `APETAGEX`. */
+const tagLetters: readonly (number | undefined)[] = [0x49, 0x41];
 /** A file without frames in this many bytes has a different format after all. */
 const maxBeforeFrames = 64 * 1024;
 
@@ -32,7 +32,7 @@ export class FrameChain extends UnitWalker implements StructureCheck {
   /** Bytes before the first frames. */
   #bytesBefore = 0;
   readonly #format = new FormatWatch();
-  readonly changed = new Set<'audio'>();
+  readonly changes = { changed: new Set<'audio'>() };
   minBytes: number | undefined;
 
   /** Reads the header of the next frame or tag. @returns how many stray bytes to skip */
@@ -53,8 +53,6 @@ export class FrameChain extends UnitWalker implements StructureCheck {
       const head = bytes.subarray(at, at + lookaheadBytes);
       this.left = id3TagBytes(head) || apeTagBytes(head);
       if (this.left > 0) return 0;
-      // Lyrics3: text at the end of the file, without a stated length.
-      if (head.toString('latin1', 0, 11) === 'LYRICSBEGIN') this.isOver = true;
     }
     this.#addStray(1, first === 0);
     return 1;
@@ -69,7 +67,7 @@ export class FrameChain extends UnitWalker implements StructureCheck {
     this.left = sizeBytes;
     this.#chain += 1;
     this.#chainBytes += sizeBytes;
-    if (this.#chain >= minChainFrames && this.#format.hasChanged(format)) this.changed.add('audio');
+    if (this.#chain >= minChainFrames && this.#format.hasChanged(format)) this.changes.changed.add('audio');
     if (this.#chain !== minChainFrames) return;
     if (this.#hasFrames) this.#stray.mediaResumed();
     this.#hasFrames = true;

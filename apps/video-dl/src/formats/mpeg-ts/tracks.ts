@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from '../crc32.js';
 import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
 import type { TrackKind } from '../joiner.js';
@@ -23,20 +22,13 @@ export interface Elementary {
   readonly pid: number;
 }
 
-/** What the tables so far say. Never modified, so that a reader can return to it. */
-export interface TransportState {
-  /** PIDs of the program maps. */
-  readonly maps: ReadonlySet<number>;
-  readonly tracks: readonly Elementary[] | null;
-  /** Maps a PID of the input to its PID in the output; null drops its packets. */
-  readonly renamed: ReadonlyMap<number, number | null>;
-}
-
-export const initialState: TransportState = { maps: new Set(), tracks: null, renamed: new Map() };
-
 /** Follows the tables of a transport stream (ISO 13818-1), and keeps the PID of a track that changes it. */
 export class TransportTracks {
-  state: TransportState = initialState;
+  tracks: readonly Elementary[] | null = null;
+  /** PIDs of the program maps. */
+  #maps: ReadonlySet<number> = new Set();
+  /** Maps a PID of the input to its PID in the output; null drops its packets. */
+  #renamed: ReadonlyMap<number, number | null> = new Map();
   /** The tracks whose parameters have changed. */
   readonly changed = new Set<TrackKind>();
   /** The kinds of track that only later tables list. */
@@ -54,18 +46,19 @@ export class TransportTracks {
     return this.#format.first;
   }
 
-  get tracks(): readonly Elementary[] | null {
-    return this.state.tracks;
+  /** Whether a track has another PID than at the beginning. */
+  get isMoved(): boolean {
+    return [...this.#renamed].some(([pid, first]) => first !== null && first !== pid);
   }
 
   /** @returns the PID in the output; null for a packet to drop */
   outputPid(pid: number): number | null {
-    const renamed = this.state.renamed.get(pid);
+    const renamed = this.#renamed.get(pid);
     return renamed === undefined ? pid : renamed;
   }
 
-  isTable(pid: number): boolean {
-    return pid === patPid || this.state.maps.has(pid);
+  #isTable(pid: number): boolean {
+    return pid === patPid || this.#maps.has(pid);
   }
 
   /** Reads a packet at which a table or a frame starts. @throws Rejection if the encoding changes */
@@ -74,12 +67,12 @@ export class TransportTracks {
     this.hasAudio ||= this.#mayBeAudio(pid);
     const isDamaged = (packet.readUInt8(1) & 0x80) !== 0;
     if (isDamaged) return;
-    if (this.isTable(pid)) this.#readTable(packet, pid);
+    if (this.#isTable(pid)) this.#readTable(packet, pid);
     else this.#readFormat(packet, pid);
   }
 
   #mayBeAudio(inputPid: number): boolean {
-    if (this.tracks === null) return inputPid > lastReservedPid && !this.isTable(inputPid);
+    if (this.tracks === null) return inputPid > lastReservedPid && !this.#isTable(inputPid);
     const pid = this.outputPid(inputPid);
     return this.tracks.some((track) => track.pid === pid && kindOf(track.type) === 'audio');
   }
@@ -89,35 +82,34 @@ export class TransportTracks {
     if (section === null) return;
     if (pid === patPid) this.#readPrograms(section);
     // The maps of several programs describe different tracks.
-    else if (this.state.maps.size === 1) this.#readMap(readElementaries(section));
+    else if (this.#maps.size === 1) this.#readMap(readElementaries(section));
   }
 
   #readPrograms(section: Buffer): void {
     const maps = readPrograms(section);
-    if (maps.size > 0 && !isDeepStrictEqual(maps, this.state.maps)) this.state = { ...this.state, maps };
+    if (maps.size > 0) this.#maps = maps;
   }
 
   #readMap(streams: readonly Elementary[]): void {
-    const { tracks } = this.state;
+    const { tracks } = this;
     if (streams.length === 0) return;
     if (tracks === null) {
-      this.state = { ...this.state, tracks: streams };
+      this.tracks = streams;
       return;
     }
     const isSame = streams.every(({ pid, type }) =>
       tracks.some((track) => track.pid === pid && track.type === type),
     );
-    if (isSame) {
-      if (this.state.renamed.size > 0) this.state = { ...this.state, renamed: new Map() };
-    } else if (isAddition(streams, tracks)) {
-      this.state = { ...this.state, tracks: streams, renamed: new Map() };
+    if (isSame) this.#renamed = new Map();
+    else if (isAddition(streams, tracks)) {
+      this.tracks = streams;
+      this.#renamed = new Map();
       for (const kind of newKinds(streams, tracks)) this.added.add(kind);
     } else {
       const renamed = renames(streams, tracks);
       // The tables at the beginning of the output stay valid, so later ones are dropped.
-      for (const pid of [patPid, ...this.state.maps]) renamed.set(pid, null);
-      if (isDeepStrictEqual(renamed, this.state.renamed)) return;
-      this.state = { ...this.state, renamed };
+      for (const pid of [patPid, ...this.#maps]) renamed.set(pid, null);
+      this.#renamed = renamed;
       for (const kind of newKinds(streams, tracks)) this.omitted.add(kind);
     }
   }
