@@ -17,7 +17,7 @@ import { createRateLimiter } from '@media-services/rate-limit';
 import { downloadEngineCheck, muxingEngineCheck, parsersCheck } from './api/health.js';
 import { infoHandler } from './api/info.js';
 import { audioStreamHandler, videoStreamHandler } from './api/stream.js';
-import { type Capacity, capacityOf, extractionQueue, streamLimits } from './capacity.js';
+import { capacityOf, extractionQueue, streamLimits } from './capacity.js';
 import type { Config } from './config.js';
 import { errorTable } from './errors.js';
 import {
@@ -32,8 +32,7 @@ import { PotBridge } from './extract/pot-bridge.js';
 import { ExtractionService } from './extract/service.js';
 import { EngineUpdater } from './extract/update.js';
 import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
-import { createNetwork, type Network } from './network.js';
-import type { PlanSettings } from './plan/plan.js';
+import { createNetwork } from './network.js';
 import { StreamingService } from './deliver/service.js';
 
 const serviceName = 'video-dl';
@@ -49,20 +48,7 @@ const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
 
 /** Everything that handlers may use, built once. */
-export interface AppContext extends Omit<Network, 'upstream' | 'heads'> {
-  readonly config: Config;
-  readonly capacity: Capacity;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly tools: MediaTools;
-  readonly engine: DownloadEngine;
-  readonly updater: EngineUpdater;
-  readonly extraction: ExtractionService;
-  readonly planSettings: PlanSettings;
-  readonly streaming: StreamingService;
-  /** Ends processes and connections. Called last. */
-  dispose(): Promise<void>;
-}
+export type AppContext = Awaited<ReturnType<typeof createContext>>;
 
 /** What tests put in the place of the real thing. */
 export interface ContextOverrides {
@@ -158,77 +144,22 @@ function warmUp({ engine, parsers, updater, config, logger }: AppContext, health
   );
 }
 
-type Observability = Pick<AppContext, 'logger' | 'metrics'>;
+interface Observability {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
 /** @throws ConfigError when Python or ffmpeg can't be found */
 async function createContext(
   config: Config,
-  { logger, metrics }: Observability,
-  overrides: ContextOverrides = {},
-): Promise<AppContext> {
+  observability: Observability,
+  { engineScript, lookup }: ContextOverrides = {},
+) {
   const capacity = capacityOf(config, thisMachine());
   const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
-  const observability = { logger, metrics };
-  const { upstream, heads, ...network } = await createNetwork(config, {
-    ...observability,
-    lookup: overrides.lookup,
-  });
-  const extracting = await createExtraction(
-    { config, capacity, tools, python, engineScript: overrides.engineScript, ...observability },
-    { upstream, heads, ...network },
-  );
-  const { potBridge, engine, updater, extraction } = extracting;
-  const planSettings = {
-    maxDurationSeconds: config.VIDEO_MAX_SECONDS,
-    maxOutputBytes: config.STREAM_MAX_BYTES,
-    mp4Video: config.MP4_VIDEO,
-  };
-  const limits = streamLimits(config, capacity);
-  const { relay, parsers, egress, trustedRoots } = network;
-  const streaming = new StreamingService({
-    extraction,
-    relay,
-    upstream,
-    heads,
-    parsers,
-    tools,
-    planSettings,
-    limits,
-    metrics,
-    logger,
-  });
-  // Downstream first: whatever writes to clients ends before its sources.
-  const owned = [streaming, updater, potBridge, engine, relay, parsers, egress, trustedRoots];
-  const dispose = async (): Promise<void> => {
-    for (const each of owned) await each?.[Symbol.asyncDispose]();
-  };
-  return {
-    config,
-    capacity,
-    tools,
-    engine,
-    updater,
-    extraction,
-    planSettings,
-    streaming,
-    dispose,
-    ...observability,
-    ...network,
-  };
-}
-
-interface ExtractionParts extends Observability {
-  readonly config: Config;
-  readonly capacity: Capacity;
-  readonly tools: MediaTools;
-  readonly python: string;
-  readonly engineScript: string | undefined;
-}
-
-/** The download engine and the service that uses it. */
-async function createExtraction(
-  { config, capacity, tools, python, engineScript, logger, metrics }: ExtractionParts,
-  { guard, egress, trustedRoots, heads, relay }: Network,
-) {
+  const { logger, metrics } = observability;
+  const network = await createNetwork(config, { ...observability, lookup });
+  const { guard, heads, relay, parsers, egress, trustedRoots } = network;
   const timeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
   const potBridge =
     config.POT_PROVIDER_URL === '' ? undefined : await PotBridge.start(config.POT_PROVIDER_URL, logger);
@@ -249,8 +180,7 @@ async function createExtraction(
     maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
     // Slow pages of one client leave an engine for others.
     maxRunningPerClient: Math.max(1, capacity.engines - 1),
-    logger,
-    metrics,
+    ...observability,
   });
   reportEngineAge(metrics, engine);
   const extraction = new ExtractionService({
@@ -264,17 +194,30 @@ async function createExtraction(
     cacheEntries: extractionCacheEntries,
     cookiesFile: config.COOKIES_FILE || undefined,
     extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
-    metrics,
-    logger,
+    ...observability,
   });
-  const updater = new EngineUpdater({
-    engine,
-    program,
-    logger,
-    metrics,
-    channel: config.YTDLP_UPDATES === 'off' ? 'stable' : config.YTDLP_UPDATES,
+  const channel = config.YTDLP_UPDATES === 'off' ? 'stable' : config.YTDLP_UPDATES;
+  const updater = new EngineUpdater({ engine, program, channel, ...observability });
+  const streaming = new StreamingService({
+    ...network,
+    ...observability,
+    extraction,
+    tools,
+    planSettings: {
+      maxDurationSeconds: config.VIDEO_MAX_SECONDS,
+      maxOutputBytes: config.STREAM_MAX_BYTES,
+      mp4Video: config.MP4_VIDEO,
+    },
+    limits: streamLimits(config, capacity),
   });
-  return { potBridge, engine, extraction, updater };
+  // Downstream first: whatever writes to clients ends before its sources.
+  const owned = [streaming, updater, potBridge, engine, relay, parsers, egress, trustedRoots];
+  /** Ends processes and connections. Called last. */
+  const dispose = async (): Promise<void> => {
+    for (const each of owned) await each?.[Symbol.asyncDispose]();
+  };
+  const used = { config, capacity, tools, engine, updater, extraction, streaming, parsers, trustedRoots };
+  return { ...used, ...observability, dispose };
 }
 
 function reportEngineAge(metrics: Metrics, engine: DownloadEngine): void {

@@ -89,20 +89,8 @@ class OggRun implements OutputRun {
     return [{ type: 'audio', endSeconds: this.#pages.audioSeconds, gapSeconds: 0 }];
   }
 
-  startSeconds(): number {
-    return 0;
-  }
-
   push(chunk: Buffer): readonly Buffer[] {
     this.#pages.push(chunk);
     return this.#output.splice(0);
-  }
-
-  header(): Promise<Buffer> {
-    return Promise.resolve(Buffer.alloc(0));
-  }
-
-  trailer(): Buffer {
-    return Buffer.alloc(0);
   }
 }

@@ -70,15 +70,15 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
       assertBeginning(plan, run, inputs);
       const isIntact = session.failure === undefined && !facts.hasInvalidData && facts.decodeErrors === 0;
       if (isIntact && session.allReceived()) assertNoEmptyTrack(run, expected);
-      const header = await run.header();
-      const headerBytes = await output.headerBytes();
+      const header = await run.header?.();
+      const headerBytes = (await output.headerBytes?.()) ?? 0;
       endFirstByte();
       const { selection } = stream;
       if (selection.kind === 'part') client.bytesToSkip = selection.start;
       const { saveAs } = job.request;
       const described = { format: output.format, file: output.file, selection, headerBytes, saveAs };
       job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
-      await client.send([header]);
+      await client.send(header ? [header] : []);
     }
     await client.send(parts);
   }
@@ -97,7 +97,8 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
     expected,
   };
   await assertComplete(finished);
-  await client.send([run.trailer()]);
+  const trailer = run.trailer?.();
+  await client.send(trailer ? [trailer] : []);
   await job.end();
 }
 
@@ -189,14 +190,14 @@ function assertBeginning(plan: Plan, run: OutputRun, inputs: readonly OpenInput[
   // Joined segments have no edit list.
   const mayHide = clip !== null || inputs.every(({ isJoined }) => !isJoined);
   const hides = (track: 'video' | 'audio', seconds: number) =>
-    mayHide && plan[track]?.action === 'copy' && run.startSeconds(track) < -seconds;
+    mayHide && plan[track]?.action === 'copy' && (run.startSeconds?.(track) ?? 0) < -seconds;
   if (hides('video', maxHiddenVideoSeconds))
     throw new UnexpectedMediaError({ kind: 'changes', track: 'video' }, startsOtherwise);
   if (target !== 'original' && hides('audio', maxHiddenAudioSeconds))
     throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
   if (clip === null || video === null || clip.readFromSeconds === 0) return;
   const isEmpty = run.tracks.find(({ type }) => type === 'video')?.samples === 0;
-  if (isEmpty || run.startSeconds('video') > maxHiddenVideoSeconds)
+  if (isEmpty || (run.startSeconds?.('video') ?? 0) > maxHiddenVideoSeconds)
     throw new UnexpectedMediaError({ kind: 'no_key_frame' }, startsOtherwise);
 }
 

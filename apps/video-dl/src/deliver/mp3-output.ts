@@ -83,10 +83,6 @@ class Mp3Run implements OutputRun {
     return [{ type: 'audio', endSeconds: this.#counter.seconds, gapSeconds: 0 }];
   }
 
-  startSeconds(): number {
-    return 0;
-  }
-
   push(chunk: Buffer): readonly Buffer[] {
     if (this.frames === 0) this.firstFrame = chunk;
     this.#counter.push(chunk);
@@ -95,10 +91,6 @@ class Mp3Run implements OutputRun {
 
   header(): Promise<Buffer> {
     return this.#inexactHeader(this.firstFrame);
-  }
-
-  trailer(): Buffer {
-    return Buffer.alloc(0);
   }
 }
 
@@ -193,7 +185,7 @@ class ExactMp3Run extends Mp3Run {
   }
 
   /** With silence for the few frames that the decoder left out. @throws UnexpectedMediaError when more are missing */
-  override trailer(): Buffer {
+  trailer(): Buffer {
     const { frames, bytesBefore, totalBytes } = this.#audio;
     const missing = Math.max(0, frames - this.frames);
     const silence = Array.from({ length: Math.min(missing, this.#maxSilentFrames) }, (_, index) => {

@@ -23,10 +23,6 @@ export class Mp4Output implements StreamOutput {
     this.#tools = tools;
   }
 
-  headerBytes(): Promise<number> {
-    return Promise.resolve(0);
-  }
-
   ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
     const { title, uploader: artist, webpageUrl: comment } = plan;
     const { video, audio, audioStart, expected } = plan;
@@ -74,14 +70,6 @@ export class Mp4Run implements OutputRun {
 
   push(chunk: Buffer): readonly Buffer[] {
     return this.#mp4.push(chunk);
-  }
-
-  header(): Promise<Buffer> {
-    return Promise.resolve(Buffer.alloc(0));
-  }
-
-  trailer(): Buffer {
-    return Buffer.alloc(0);
   }
 }
 

@@ -21,7 +21,7 @@ export interface StreamOutput {
   /** Null if the size is unknown until ffmpeg's last byte. */
   readonly file: ExactFile | null;
   /** Bytes before the media that the plan's estimate doesn't include. */
-  headerBytes(): Promise<number>;
+  headerBytes?(): Promise<number>;
   ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[];
   /** ffmpeg is starting meanwhile, so this may wait for a cover. */
   begin(expected: Expectation): Promise<OutputRun>;
@@ -34,14 +34,14 @@ export interface OutputRun {
   /** Whether the output so far ends at the end of a box or frame. */
   readonly isWhole: boolean;
   readonly tracks: readonly SentTrack[];
-  /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media. */
-  startSeconds(type: SentTrack['type']): number;
+  /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media; absent if 0. */
+  startSeconds?(type: SentTrack['type']): number;
   /** False if the media isn't in the format of the output. Known with the first media. */
   readonly isInFormat?: boolean;
   /** Takes ffmpeg's next bytes and returns those for the client. */
   push(chunk: Buffer): readonly Buffer[];
   /** Bytes to send before the media. Called once, with the first media. */
-  header(): Promise<Buffer>;
+  header?(): Promise<Buffer>;
   /** Bytes to send after the media. Called once, after verification. @throws DomainError if the output is too short */
-  trailer(): Buffer;
+  trailer?(): Buffer;
 }

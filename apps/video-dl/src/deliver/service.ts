@@ -108,7 +108,7 @@ export class StreamingService implements AsyncDisposable {
     };
     const cover = fetchCover(plan, { ...this.#options, ...options, jpegOf, logger: context.logger });
     const output = await outputFor(plan, { ...this.#options, ...options, cover });
-    const headerBytes = await output.headerBytes();
+    const headerBytes = (await output.headerBytes?.()) ?? 0;
     return { plan, format: output.format, file: unconverted.length > 0 ? null : output.file, headerBytes };
   }
 

@@ -108,9 +108,9 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
       maxMs: recheckTimeoutMs,
       environment,
     });
-    const of = (type: 'video' | 'audio') =>
-      streamOf(streams, type, plan[type]?.track)?.durationSeconds ?? null;
-    return { video: of('video'), audio: of('audio') };
+    const of = (type: 'video' | 'audio', track = 0) =>
+      streamOf(streams, type, track)?.durationSeconds ?? null;
+    return { video: of('video'), audio: of('audio', plan.audio?.track) };
   } catch (error) {
     if (error instanceof ProbeError) return unknownDurations;
     throw error;
