@@ -239,7 +239,6 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'latm.ts': copied(front, '-mpegts_flags', 'latm', 'latm.ts'),
   // States the number of its channels, but not their layout.
   'tta.mkv': file([video(), audio({ codec: ['-c:a', 'tta'] })], 'tta.mkv'),
-  'mp2.m4a': file([audio({ codec: ['-c:a', 'mp2'] })], '-f', 'mp4', 'mp2.m4a'),
   'fragments.mp4': copied(front, '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
   // Like the recording of a live stream.
   'late-fragments.mp4': copied(
@@ -259,23 +258,9 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     front,
     ...['-bsf:a', "setts=ts='if(gt(N,20),PREV_OUTPTS+1,TS)'", 'overlapping.mkv'],
   ),
-  'mp2.mp4': file([video(), audio({ codec: ['-c:a', 'mp2'] })], 'mp2.mp4'),
   'sound.wv': file([audio({ codec: ['-c:a', 'wavpack'] })], 'sound.wv'),
   'sound.tta': file([audio({ codec: ['-c:a', 'tta'] })], 'sound.tta'),
   'film.ivf': file([video({ codec: vp8 })], 'film.ivf'),
-  'telephone.wav': file([audio({ codec: ['-c:a', 'g726', '-ar', '8000', '-ac', '1'] })], 'telephone.wav'),
-  'film.nut': file(av(), 'film.nut'),
-  'sound.voc': file([audio({ codec: ['-c:a', 'pcm_s16le'] })], 'sound.voc'),
-  'screen.flv': file([video({ size: '64x36', codec: ['-c:v', 'flashsv'] }), audio()], 'screen.flv'),
-  // From 1 s to 1.1 s and at 2 s, its samples aren't numbers.
-  'not-numbers.wav': {
-    args: [
-      ...['-f', 'lavfi', '-i'],
-      `aevalsrc='if(between(t,1,1.1),0/0,if(between(t,2,2.001),1/0,0.3*sin(1000*t)))':s=44100:d=${durationSeconds}`,
-      ...['-c:a', 'pcm_f32le', 'not-numbers.wav'],
-    ],
-    durationSeconds,
-  },
   // Its writer can't go back to fill in sizes and lengths.
   'film.avi': copied(front, '-r', String(frameRate), 'film.avi'),
   'streamed.avi': copied(front, ...['-seekable', '0'], 'streamed.avi'),
@@ -287,15 +272,6 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     'jump.ts',
   ),
   'h264.mkv': copied(front, 'h264.mkv'),
-  // Its first video track is an image.
-  'image-first.mkv': {
-    source: front,
-    args: [
-      ...['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=1:duration=1'],
-      ...['-map', '1', '-map', '0', '-c', 'copy', '-c:v:0', 'png', 'image-first.mkv'],
-    ],
-    durationSeconds,
-  },
   'long.mkv': copied(long, 'long.mkv'),
   'sound.mp3': file([audio({ codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'sound.mp3'),
   'long.mp3': file([audio({ seconds: 60, codec: ['-c:a', 'libmp3lame', '-b:a', '128k'] })], 'long.mp3'),

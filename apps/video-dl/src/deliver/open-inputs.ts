@@ -120,9 +120,7 @@ async function clipFacts(
   const isEarlier = found.formatName.startsWith('matroska') && !/^(?:vp|av1)/u.test(first?.codec ?? '');
   const seconds = isEarlier ? start - bFrameSeconds : start;
   const maySkipEncoder = isSought && type === 'video' && plan.video?.action === 'copy';
-  const frame = maySkipEncoder
-    ? await firstFrameSeconds(tools, url, { ...options, seconds, track: plan.video.track ?? 0 })
-    : null;
+  const frame = maySkipEncoder ? await firstFrameSeconds(tools, url, { ...options, seconds }) : null;
   return {
     offsetSeconds,
     prerollSeconds: isSought ? (type === 'audio' ? audioPrerollSeconds : 0) : null,

@@ -109,20 +109,13 @@ export function isImageCodec(codec: string): boolean {
 export function withProbe(format: Format, probe?: Pick<Probe, 'streams' | 'sizeBytes'>): Format {
   if (probe === undefined) return format;
   const { streams } = probe;
-  const videos = streams.filter(({ type, isCover }) => type === 'video' && !isCover);
-  // Some files have an image, such as a cover, as their first video track.
-  const videoTrack = Math.max(
-    0,
-    videos.findIndex(({ codec }) => !isImageCodec(codec)),
-  );
-  const video = videos[videoTrack];
+  const video = streamOf(streams, 'video');
   const isFile = format.source.kind === 'file';
   const audioTrack = isFile ? mainAudioTrack(streams) : 0;
   const audio = streamOf(streams, 'audio', audioTrack);
   const sizeBytes = isFile ? probe.sizeBytes : null;
   return {
     ...format,
-    videoTrack,
     hasVideo: video !== undefined,
     videoCodec: codecOf(video, format.videoCodec),
     width: format.width ?? video?.width ?? null,

@@ -29,8 +29,7 @@ export interface Format {
   readonly fps: number | null;
   /** Of a video with a high dynamic range; absent for any other, or if unknown. */
   readonly hdr?: HdrTransfer | undefined;
-  /** Which of the file's video tracks to read, counted from 0; absent means the first. */
-  readonly videoTrack?: number;
+  /** Which of the file's audio tracks to read, counted from 0; absent means the first. */
   readonly audioTrack?: number;
   /** The site's or ffprobe's name (`avc1.640028`, `h264`); null if absent or unknown. */
   readonly videoCodec: string | null;

@@ -67,7 +67,7 @@ export function mp4Arguments(
           return inputCall(input, tools, { seekSeconds, delaySeconds });
         })),
     ...(clip === null ? skipOptions(inputs) : []),
-    ...(video ? ['-map', `0:V:${video.track ?? 0}`, ...videoOptions(video, tools, cuts[0] ?? null)] : []),
+    ...(video ? ['-map', '0:V:0', ...videoOptions(video, tools, cuts[0] ?? null)] : []),
     ...(audio
       ? ['-map', `${audioInput}:a:${audio.track ?? 0}`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)]
       : []),

@@ -13,22 +13,13 @@ export interface AudioTrim {
   samples: number;
 }
 
-/**
- * Floating-point audio may contain NaN or infinity, on which encoders fail or crash. NaN becomes silence.
- * Players clip at 1; the limit here only has to be finite.
- */
-function finiteSamples(codec: string): string[] {
-  const isFloat = /^(?:pcm_f|wavpack)/u.test(codec);
-  return isFloat ? ["aeval='if(isnan(val(ch)),0,clip(val(ch),-4,4))':c=same"] : [];
-}
-
 /** Some files state only the number of channels, which the encoder rejects. */
 const aacLayouts = 'mono|stereo|2.1|3.0|4.0|quad|5.0|5.0(side)|5.1|5.1(side)|6.1|7.1';
 
 export function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipTimes | null): string[] {
   if (audio.action === 'transcode') {
     const layouts = `aformat=channel_layouts=${aacLayouts}`;
-    const filters = [...finiteSamples(audio.codec), 'aresample=async=1', ...audioClip(cut), layouts];
+    const filters = ['aresample=async=1', ...audioClip(cut), layouts];
     return ['-c:a', 'aac', '-b:a', `${aacBitrateKbps}k`, '-af', filters.join(',')];
   }
   // AAC in a transport stream has ADTS headers, which MP4 doesn't allow. The filter leaves other AAC unchanged.
@@ -40,12 +31,12 @@ export function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: Cli
  * silence, because MP3 can't represent them.
  */
 export function mp3EncoderOptions(
-  { codec, ignoresTimes = false }: NonNullable<TrackPlan['audio']>,
+  { ignoresTimes = false }: NonNullable<TrackPlan['audio']>,
   trim: AudioTrim | null,
   clip: ClipTimes | null,
 ): string[] {
   const filters = [
-    ...[...finiteSamples(codec), ignoresTimes ? 'aresample' : 'aresample=async=1', ...audioClip(clip)],
+    ...[ignoresTimes ? 'aresample' : 'aresample=async=1', ...audioClip(clip)],
     `aformat=sample_rates=${trim?.sampleRate ?? '44100|48000'}:channel_layouts=mono|stereo`,
     ...(trim === null ? [] : [`atrim=end_sample=${trim.samples}`]),
   ];

@@ -30,7 +30,7 @@ export type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version' | 'hasZ
  * format would make ffmpeg open the URLs in it.
  */
 const containers =
-  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,dts,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf,dv,nut,gsm,voc,nistsphere,iff';
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,mp3,aac,flac,wav,w64,mpegts,mpeg,flv,avi,asf,ac3,eac3,dts,aiff,caf,amr,au,mxf,ape,wv,tak,tta,mpc,mpc8,dsf,ivf,dv,iff';
 
 /** 8192 x 4320 (8K). Decoding takes several times the bytes of a frame. */
 const maxPixels = 35_389_440;
@@ -50,8 +50,6 @@ const decoders = [
   'dsd_lsbf,dsd_msbf,dsd_lsbf_planar,dsd_msbf_planar,adpcm_ima_wav,adpcm_ima_qt,adpcm_ms,adpcm_swf',
   'pcm_s8,pcm_u8,pcm_s16le,pcm_s16be,pcm_u16le,pcm_u16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be',
   'pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be,pcm_alaw,pcm_mulaw,pcm_bluray,pcm_dvd',
-  'flashsv,flashsv2,pcm_s8_planar,8svx_exp,8svx_fib,adpcm_sbpro_2,adpcm_sbpro_3,adpcm_sbpro_4',
-  'g722,g726,g726le,g723_1,g729,ilbc,qcelp,adpcm_yamaha',
 ].join(',');
 
 /** Options before an input, for both ffmpeg and ffprobe: the allowed protocols, demuxers and frame size. */

@@ -85,10 +85,10 @@ async function run(
 export async function firstFrameSeconds(
   tools: MediaTools,
   url: string,
-  { seconds, track, ...options }: ProbeOptions & { readonly seconds: number; readonly track: number },
+  { seconds, ...options }: ProbeOptions & { readonly seconds: number },
 ): Promise<number | null> {
   const args = [
-    ...['-select_streams', `V:${track}`, '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0'],
+    ...['-select_streams', 'V:0', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0'],
     ...['-read_intervals', `${(seconds + roundingSeconds).toFixed(6)}%+#1`],
   ];
   const report = await run(tools, url, args, options);

@@ -3,12 +3,8 @@ import type { CallOptions } from './inputs.js';
 import type { TrackPlan } from './track-plan.js';
 import { isBefore51, versionOf } from './version.js';
 
-/**
- * GStreamer's ASF files state times of video 1000 hours after those of audio. Recordings may begin with
- * frames before the first one in decoding order, whose time is 0. ffmpeg would drop both.
- */
-const nearStart =
-  "setpts='if(gt(abs(STARTPTS*TB),86400),PTS-STARTPTS,if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS))'";
+/** Recordings may begin with frames before the first one in decoding order, whose time is 0. ffmpeg would drop them. */
+const nearStart = "setpts='if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS)'";
 
 const bt709 = [
   '-color_primaries',

@@ -54,7 +54,7 @@ function readFormat(file: PartialFile, totalBytes: number | null, hasRanges: boo
   if (isAvi && [0, 0xffff_ffff].includes(start.readUInt32LE(4)))
     return { correctedLength: { seconds: null } };
   return start.readUInt32BE(0) === matroskaIds.header
-    ? readMatroska(file, readableBytes)
+    ? readMatroska(file)
     : readBareFrames(file, totalBytes, hasRanges);
 }
 

@@ -52,8 +52,7 @@ export function mainAudioTrack(streams: readonly ProbedStream[]): number {
 }
 
 /** The file states a wrong length. */
-export const mediaDefects = ['wrong_length'] as const;
-export type MediaDefect = (typeof mediaDefects)[number];
+export type MediaDefect = 'wrong_length';
 
 export interface Probe {
   durationSeconds: number | null;

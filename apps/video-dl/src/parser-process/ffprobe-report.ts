@@ -63,15 +63,11 @@ export function readFfprobeReport(text: string): Probe {
   const { format, streams } = parseReport(text);
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
   return {
-    ...(shareClock(format, streams)
-      ? {
-          durationSeconds: withoutLead(
-            knownSeconds(format.duration, format.format_name, timescales),
-            format,
-            streams,
-          ),
-        }
-      : { durationSeconds: longest(streams), defect: 'wrong_length' }),
+    durationSeconds: withoutLead(
+      knownSeconds(format.duration, format.format_name, timescales),
+      format,
+      streams,
+    ),
     startSeconds: Number(format.start_time) || 0,
     sizeBytes: parsePositive(format.size ?? ''),
     formatName: format.format_name,
@@ -126,18 +122,6 @@ function parseReport(text: string): z.output<typeof reportSchema> {
   } catch {
     throw new Rejection('no_media', "The media file's description is invalid. Try another page or format.");
   }
-}
-
-/** Tracks of one file that start further apart don't share a clock, as in ASF files of GStreamer. */
-const maxApartSeconds = 86_400;
-
-function shareClock({ start_time: start }: ReportedFormat, streams: readonly ReportedStream[]): boolean {
-  const starts = streams.map(({ start_time: first }) => first ?? 0);
-  return Math.max(...starts) - (Number(start) || 0) <= maxApartSeconds;
-}
-
-function longest(streams: readonly ReportedStream[]): number | null {
-  return Math.max(...streams.map(({ duration }) => duration ?? 0)) || null;
 }
 
 /** Some containers count their duration from zero instead of the first timestamp. */

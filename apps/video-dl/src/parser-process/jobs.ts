@@ -1,6 +1,5 @@
 import { isFloat64Array, isUint8Array } from 'node:util/types';
 import { z } from 'zod';
-import { mediaDefects } from '../formats/probed.js';
 import { maxHeaderBytes } from '../formats/mp4/remux/layout.js';
 import type { Tags } from '../formats/mp4/remux/movie-boxes.js';
 import type { WantedTrack } from '../manifests/dash-representations.js';
@@ -84,7 +83,6 @@ const tableSchema = z.object({
 const probeSchema = z.object({
   durationSeconds: number,
   startSeconds: z.number().optional(),
-  defect: z.enum(mediaDefects).optional(),
   formatName: shortText,
   streams: z
     .array(

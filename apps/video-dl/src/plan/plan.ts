@@ -33,7 +33,6 @@ export interface VideoPlan extends Size {
   readonly fps: number | null;
   /** Of a source with a high dynamic range. */
   readonly hdr?: HdrTransfer | undefined;
-  readonly track?: number | undefined;
   /** How much of its beginning the file hides. */
   readonly hiddenSeconds?: number | undefined;
   /** Whether its frames have different sizes, as behind an advertisement. */
@@ -283,14 +282,13 @@ function mayNeedOnlyHeader({ formats, container, video, audio }: Streams): boole
   return (
     container === 'mp4' &&
     video?.action === 'copy' &&
-    (video.track ?? 0) === 0 &&
     (audio === null || (audio.action === 'copy' && (audio.track ?? 0) === 0)) &&
     formats.every(isMp4File)
   );
 }
 
 function videoPlan(
-  { videoCodec, height, width, fps, hdr, videoTrack: track, hiddenVideoSeconds: hiddenSeconds }: Format,
+  { videoCodec, height, width, fps, hdr, hiddenVideoSeconds: hiddenSeconds }: Format,
   choice: Mp4VideoChoice,
   maxShortSide: number,
 ): VideoPlan {
@@ -304,7 +302,6 @@ function videoPlan(
     maxShortSide,
     fps,
     hdr,
-    track,
     hiddenSeconds,
     plays: isCopied ? playersOf(codec) : 'everywhere',
   };

@@ -91,40 +91,9 @@ function withDuration(bytes: Buffer, ms: number): Buffer {
   return copy;
 }
 
-describe('a Matroska file that states a wrong length', () => {
-  it.each([
-    ['h264.mkv', 1_000, 4],
-    ['vp9.webm', 2_000, 4],
-    ['h264.mkv', 40_000, 4],
-    ['h264.mkv', 5_000, 4],
-    ['opus.webm', 40_000, 4],
-    ['vp9.webm', 6_000, 4],
-  ])('%s: %i ms', async (name, ms, seconds) => {
-    const found = headInParts(withDuration(await read(name), ms)).correctedLength;
-    expect(Math.abs((found?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
-  });
-
-  it.each([40_000, 4_000])('of %i ms has none if only its index is near its end', async (ms) => {
-    const bytes = withDuration(await read('numbered.mkv'), ms);
-    expect(headInParts(bytes).correctedLength).toEqual({ seconds: null });
-  });
-
-  it.each([
-    [4_000, null],
-    [1_000, 4],
-    [40_000, 4],
-  ])('of %i ms, whose first block is at 20 s', async (ms, seconds) => {
-    const args = ['-i', await media('h264.mkv'), '-c', 'copy', '-output_ts_offset', '20', 'late.mkv'];
-    const bytes = withDuration(await readFile(await made('late.mkv', { args })), ms);
-    const found = headInParts(bytes).correctedLength;
-    if (seconds === null) expect(found).toBeNull();
-    else expect(Math.abs((found?.seconds ?? NaN) - seconds)).toBeLessThan(0.15);
-  });
-
-  it('has lost its end', async () => {
-    const bytes = withDuration(await read('h264.mkv'), 40_000);
-    expect(() => correctedOf(bytes.subarray(0, -20_000))).toThrow('its end is missing');
-  });
+it('a Matroska file that overstates its length has lost its end', async () => {
+  const bytes = withDuration(await read('h264.mkv'), 40_000);
+  expect(() => correctedOf(bytes.subarray(0, -20_000))).toThrow('its end is missing');
 });
 
 describe('the length is measured', () => {

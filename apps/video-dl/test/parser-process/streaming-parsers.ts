@@ -8,7 +8,7 @@ import { FileStructure } from '../../src/formats/file-structure.js';
 import { joinerFor } from '../../src/formats/joiner-for.js';
 import { LeadingImage } from '../../src/formats/mpeg-ts/leading-image.js';
 import { FirstFrame } from '../../src/formats/mpeg-ts/first-frame.js';
-import { TransportFile } from '../../src/formats/mpeg-ts/file.js';
+import { TransportPackets } from '../../src/formats/mpeg-ts/packets.js';
 import { noise } from '../formats/support/noise.js';
 import {
   adts,
@@ -160,12 +160,12 @@ export const streamingParsers: readonly StreamingParser[] = [
   },
   {
     name: 'a transport stream in one file',
-    files: ['formats/mpeg-ts/file.ts'],
+    files: ['formats/mpeg-ts/packets.ts'],
     start: () => {
       const first = Buffer.concat([tables, ...times(60).map((time) => packet.media(256, time))]);
-      const read = TransportFile.from(first)?.reader(0);
-      read?.(first);
-      return (chunk) => read?.(Buffer.from(chunk));
+      const packets = new TransportPackets();
+      packets.push(first);
+      return (chunk) => packets.push(chunk);
     },
     inputs: {
       'only program tables': () => many(packet.programs(40)),

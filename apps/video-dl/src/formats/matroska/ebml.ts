@@ -52,8 +52,6 @@ export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null |
 
 export interface Element {
   readonly id: number;
-  /** Null if unknown. */
-  readonly end: number | null;
   /** The first bytes of its content. */
   readonly content: (maxBytes?: number) => Buffer;
 }
@@ -74,16 +72,15 @@ export function* elementsIn(
     if (!header) return;
     const { id, size } = header;
     const start = at + header.headerSize;
-    const end = size === null ? null : start + size;
-    yield { id, end, content: (maxBytes = Infinity) => read(start, Math.min(size ?? 0, maxBytes)) };
+    yield { id, content: (maxBytes = Infinity) => read(start, Math.min(size ?? 0, maxBytes)) };
     if (entered.includes(id)) at = start;
-    else if (end === null) return;
-    else at = end;
+    else if (size === null) return;
+    else at = start + size;
   }
 }
 
 /** The elements of bytes in memory. */
-export function childrenOf(bytes: Buffer, entered?: readonly number[]): Generator<Element, void, undefined> {
+export function childrenOf(bytes: Buffer, entered: readonly number[]): Generator<Element, void, undefined> {
   return elementsIn((at, length) => bytes.subarray(at, at + length), entered);
 }
 
@@ -95,10 +92,4 @@ export function unsignedIn({ content }: Element): number {
   // The upper bytes of a number of 8 are 0.
   const skipped = Math.max(0, bytes.length - maxNumberBytes);
   return bytes.length === 0 || bytes.length > 8 ? 0 : bytes.readUIntBE(skipped, bytes.length - skipped);
-}
-
-export function floatIn({ content }: Element): number | undefined {
-  const bytes = content(9);
-  if (bytes.length === 4) return bytes.readFloatBE();
-  return bytes.length === 8 ? bytes.readDoubleBE() : undefined;
 }

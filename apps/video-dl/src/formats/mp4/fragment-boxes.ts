@@ -1,4 +1,4 @@
-import { type Box, childBoxes, fullBox, isLong, Mp4FormatError, uint64, withChildren } from './box.js';
+import { childBoxes, isLong, Mp4FormatError } from './box.js';
 import type { Mp4Track } from './movie-header.js';
 
 /** Readers for the boxes of a fragment's tracks (ISO 14496-12, 8.8.7, 8.8.8, 8.8.12). */
@@ -111,32 +111,4 @@ export function readFragment(
       },
     ];
   });
-}
-
-/** The same fragment with 64-bit decode times. Offsets from its start move by its growth. */
-export function withWideTimes(moof: Buffer): Buffer {
-  const tracks = childBoxes(moof).filter(({ type }) => type === 'traf');
-  const growth = 4 * tracks.flatMap(({ bytes }) => childBoxes(bytes)).filter(isNarrowTime).length;
-  return withChildren(moof, (box) => {
-    const isFirst = box.bytes.byteOffset === tracks[0]?.bytes.byteOffset;
-    return [box.type === 'traf' ? withWideTime(box, isFirst, growth) : box.bytes];
-  });
-}
-
-function withWideTime(traf: Box, isFirst: boolean, growth: number): Buffer {
-  const header = childBoxes(traf.bytes).find(({ type }) => type === 'tfhd');
-  // Otherwise its data offsets count from the end of the previous track.
-  const isFromStart = isFirst || (header !== undefined && (flagsOf(header.bytes) & 0x02_0001) !== 0);
-  return withChildren(traf.bytes, (box) => {
-    if (isNarrowTime(box)) return [fullBox('tfdt', 1, 0, [uint64(box.bytes.readUInt32BE(12))])];
-    const { type, bytes } = box;
-    if (type !== 'trun' || !isFromStart || (flagsOf(bytes) & flag.dataOffset) === 0) return [bytes];
-    const moved = Buffer.from(bytes);
-    moved.writeInt32BE(moved.readInt32BE(16) + growth, 16);
-    return [moved];
-  });
-}
-
-function isNarrowTime(box: Box): boolean {
-  return box.type === 'tfdt' && !isLong(box);
 }

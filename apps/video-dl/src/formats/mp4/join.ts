@@ -7,7 +7,6 @@ import {
   readDecodeTime,
   readFragment,
   type TrackFragment,
-  withWideTimes,
 } from './fragment-boxes.js';
 import { movieEssentials } from './movie-essentials.js';
 import { assertNotEncrypted, type MovieHeader, type Mp4Track, readMovieHeader } from './movie-header.js';
@@ -218,10 +217,8 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
       this.#timeline.place(firsts);
       this.#isPlaced = true;
     }
-    const hasRoom = runs.every(({ track, tfdt, decodeTime }) => fits(tfdt, this.#shifted(decodeTime, track)));
-    if (hasRoom) return this.#writeTimes(moof, runs);
-    const wide = withWideTimes(moof);
-    return this.#writeTimes(wide, this.#readRuns(wide));
+    this.#writeTimes(runs);
+    return moof;
   }
 
   #readRuns(moof: Buffer): TrackRun[] {
@@ -238,22 +235,16 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
     });
   }
 
-  /** A decode time on the joined clock, in ticks. */
-  #shifted(decodeTime: number, { timescale }: Mp4Track): number {
-    return decodeTime + Math.round(this.#timeline.offset * timescale);
-  }
-
-  /** Modifies `moof` in place. */
-  #writeTimes(moof: Buffer, runs: readonly TrackRun[]): Buffer {
+  /** Modifies the fragment in place. */
+  #writeTimes(runs: readonly TrackRun[]): void {
     for (const { track, tfhd, tfdt, decodeTime, duration, samples } of runs) {
       const { id, timescale } = track;
       if (samples > 0) this.#timeline.add(id, decodeTime / timescale, duration / timescale);
       this.#clocks.set(id, decodeTime + duration);
       // The base data offset refers to the original file, so it has to be rewritten.
       if ((flagsOf(tfhd) & 0x01) !== 0) tfhd.writeBigUInt64BE(BigInt(this.writtenBytes), 16);
-      if (tfdt !== null) writeDecodeTime(tfdt, this.#shifted(decodeTime, track));
+      if (tfdt !== null) writeDecodeTime(tfdt, decodeTime + Math.round(this.#timeline.offset * timescale));
     }
-    return moof;
   }
 }
 
@@ -278,13 +269,9 @@ function kindOf(handler: string | undefined): 'video' | 'audio' | 'other' {
   return handler === 'soun' ? 'audio' : 'other';
 }
 
-/** Whether a decode time fits in its box. 32 bits of a fast clock overflow within minutes. */
-function fits(tfdt: Buffer | null, time: number): boolean {
-  return tfdt === null || isLong({ bytes: tfdt }) || time < 2 ** 32;
-}
-
 function writeDecodeTime(tfdt: Buffer, time: number): void {
-  if (time < 0 || time >= maxTime || !fits(tfdt, time)) throw damaged('its timestamps are invalid');
-  if (isLong({ bytes: tfdt })) tfdt.writeBigUInt64BE(BigInt(time), 12);
+  const isWide = isLong({ bytes: tfdt });
+  if (time < 0 || time >= (isWide ? maxTime : 2 ** 32)) throw damaged('its timestamps are invalid');
+  if (isWide) tfdt.writeBigUInt64BE(BigInt(time), 12);
   else tfdt.writeUInt32BE(time, 12);
 }
