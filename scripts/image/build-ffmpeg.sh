@@ -15,13 +15,13 @@ cd "$(mktemp -d)"
 apt-get source ffmpeg
 cd ffmpeg-*/
 
-demuxers=aac,ac3,aiff,amr,ape,asf,au,avi,caf,dsf,dts,dv,eac3,flac,flv,gsm,iff,ivf,matroska,mov,mp3,mpc,mpc8,mpegps,mpegts,mxf,nistsphere,nut,ogg,tak,tta,voc,w64,wav,wv
-video=av1,cinepak,dnxhd,dvvideo,ffv1,ffvhuff,flashsv,flashsv2,flv,h263,h263p,h264,hevc,huffyuv,indeo3,indeo4,indeo5,libdav1d,mjpeg,mpeg1video,mpeg2video,mpeg4,mpegvideo,msmpeg4v1,msmpeg4v2,msmpeg4v3,msrle,msvideo1,prores,qtrle,rawvideo,rpza,smc,svq1,svq3,theora,vc1,vp3,vp6,vp6a,vp6f,vp8,vp9,wmv1,wmv2,wmv3
-audio=aac,aac_fixed,aac_latm,ac3,ac3_fixed,adpcm_g722,adpcm_g726,adpcm_g726le,adpcm_ima_qt,adpcm_ima_wav,adpcm_ms,adpcm_sbpro_2,adpcm_sbpro_3,adpcm_sbpro_4,adpcm_swf,adpcm_yamaha,alac,amrnb,amrwb,ape,dca,dsd_lsbf,dsd_lsbf_planar,dsd_msbf,dsd_msbf_planar,eac3,eightsvx_exp,eightsvx_fib,flac,g723_1,g729,gsm,gsm_ms,ilbc,mlp,mp1,mp1float,mp2,mp2float,mp3,mp3float,mpc7,mpc8,nellymoser,opus,qcelp,qdm2,speex,tak,truehd,tta,vorbis,wavpack,wmalossless,wmapro,wmav1,wmav2,wmavoice
-pcm=pcm_alaw,pcm_bluray,pcm_dvd,pcm_f32be,pcm_f32le,pcm_f64be,pcm_f64le,pcm_mulaw,pcm_s16be,pcm_s16le,pcm_s24be,pcm_s24le,pcm_s32be,pcm_s32le,pcm_s8,pcm_s8_planar,pcm_u16be,pcm_u16le,pcm_u8
+demuxers=aac,ac3,aiff,amr,ape,asf,au,avi,caf,dsf,dts,dv,eac3,flac,flv,iff,ivf,matroska,mov,mp3,mpc,mpc8,mpegps,mpegts,mxf,ogg,tak,tta,w64,wav,wv
+video=av1,cinepak,dnxhd,dvvideo,ffv1,ffvhuff,flv,h263,h263p,h264,hevc,huffyuv,indeo3,indeo4,indeo5,libdav1d,mjpeg,mpeg1video,mpeg2video,mpeg4,mpegvideo,msmpeg4v1,msmpeg4v2,msmpeg4v3,msrle,msvideo1,prores,qtrle,rawvideo,rpza,smc,svq1,svq3,theora,vc1,vp3,vp6,vp6a,vp6f,vp8,vp9,wmv1,wmv2,wmv3
+audio=aac,aac_fixed,aac_latm,ac3,ac3_fixed,adpcm_ima_qt,adpcm_ima_wav,adpcm_ms,adpcm_swf,alac,amrnb,amrwb,ape,dca,dsd_lsbf,dsd_lsbf_planar,dsd_msbf,dsd_msbf_planar,eac3,flac,gsm,gsm_ms,mlp,mp1,mp1float,mp2,mp2float,mp3,mp3float,mpc7,mpc8,nellymoser,opus,qdm2,speex,tak,truehd,tta,vorbis,wavpack,wmalossless,wmapro,wmav1,wmav2,wmavoice
+pcm=pcm_alaw,pcm_bluray,pcm_dvd,pcm_f32be,pcm_f32le,pcm_f64be,pcm_f64le,pcm_mulaw,pcm_s16be,pcm_s16le,pcm_s24be,pcm_s24le,pcm_s32be,pcm_s32le,pcm_s8,pcm_u16be,pcm_u16le,pcm_u8
 # Filters in our arguments, filters that ffmpeg inserts itself (formats, rotation, frame rates),
 # and the test signal.
-filters=aeval,aformat,anull,anullsrc,aresample,asetpts,asettb,atrim,color,concat,copy,crop,format,fps,hflip,null,pad,pan,rotate,scale,select,setparams,setpts,settb,sine,split,testsrc2,tonemap,transpose,trim,vflip,volume,zscale
+filters=aformat,anull,anullsrc,aresample,asetpts,asettb,atrim,color,concat,copy,crop,format,fps,hflip,null,pad,pan,rotate,scale,select,setparams,setpts,settb,sine,split,testsrc2,tonemap,transpose,trim,vflip,volume,zscale
 
 version=$(dpkg-parsechangelog --show-field Version)
 ./configure --prefix=/usr --extra-version="${version#*-}+media-services" \

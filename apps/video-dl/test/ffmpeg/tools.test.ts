@@ -107,8 +107,6 @@ describe("the image's ffmpeg", () => {
     ...Object.fromEntries(['mp4', 'm4a', '3gp', '3g2', 'mj2'].map((name) => [name, 'mov'])),
     mpeg: 'mpegps',
     msmpeg4: 'msmpeg4v3',
-    ...Object.fromEntries(['8svx_exp', '8svx_fib'].map((name) => [name, name.replace('8', 'eight')])),
-    ...Object.fromEntries(['g722', 'g726', 'g726le'].map((name) => [name, `adpcm_${name}`])),
   };
   /** Decoders of other libraries. The image uses ffmpeg's own for the same codecs. */
   const otherLibraries = new Set(['libaom-av1', 'libvpx', 'libvpx-vp9', 'libopus', 'libvorbis', 'libspeex']);
