@@ -101,9 +101,7 @@ export const configSchema = z.object({
     ),
   YTDLP_PYTHON: setting
     .text()
-    .describe(
-      'Python interpreter that can import yt_dlp, 2025.11.12 or newer; if empty, the one from set-up.',
-    ),
+    .describe('Python interpreter that can import yt_dlp; if empty, the one from set-up.'),
   FFMPEG_PATH: setting
     .text()
     .describe(

@@ -30,19 +30,30 @@ _NOT_PLAYED = -10
 
 def engage():
     """Marks the formats of every DASH manifest that yt-dlp parses from now on."""
-    parse = InfoExtractor._parse_mpd_periods
+    # Before 2024, one function does everything.
+    name = next(name for name in ('_parse_mpd_periods', '_parse_mpd_formats_and_subtitles') if hasattr(InfoExtractor, name))
+    parse = getattr(InfoExtractor, name)
 
     @functools.wraps(parse)
     def parse_and_mark(self, mpd_doc, mpd_id=None, *args, **kwargs):
         mark = functools.partial(_mark, f'{mpd_id}-' if mpd_id else '', len(_named(mpd_doc, 'Period')) > 1,
                                  preferences(mpd_doc), _descriptions(mpd_doc))
         _complete(mpd_doc)
-        for period in parse(self, mpd_doc, mpd_id, *args, **kwargs):
-            mark(period['formats'])
-            format_check.mark_for_check(self, period['formats'])
-            yield period
+        found = parse(self, mpd_doc, mpd_id, *args, **kwargs)
+        if isinstance(found, tuple):
+            mark(found[0])
+            format_check.mark_for_check(self, found[0])
+            return found
+        return _marked_periods(self, found, mark)
 
-    InfoExtractor._parse_mpd_periods = parse_and_mark
+    setattr(InfoExtractor, name, parse_and_mark)
+
+
+def _marked_periods(extractor, periods, mark):
+    for period in periods:
+        mark(period['formats'])
+        format_check.mark_for_check(extractor, period['formats'])
+        yield period
 
 
 def _named(element, name):

@@ -9,7 +9,6 @@ import re
 import yt_dlp
 from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.extractor.common import InfoExtractor
-from yt_dlp.networking import common as networking
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
 from . import embed_modules, format_check, hls_playlists, limits, own_api, pristine
@@ -158,7 +157,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self._budget.bound(response)
         hls_playlists.skip_byte_order_mark(response)
         if (response.headers.get('Content-Type') or '').lower().startswith('image/'):
-            self.images.add(response.url)
+            self.images.add(response.geturl() if hasattr(response, 'geturl') else response.url)
         return response
 
     def get_info_extractor(self, ie_key):
@@ -260,7 +259,12 @@ def make_cookies_strict():
 def share_tls_contexts():
     """Loads the certificates once instead of in every job, which takes 20 ms. Jobs share only
     these trust settings, not connections or sessions."""
-    networking.make_ssl_context = functools.lru_cache(maxsize=8)(networking.make_ssl_context)
+    try:
+        from yt_dlp.networking import common
+        common.make_ssl_context = functools.lru_cache(maxsize=8)(common.make_ssl_context)
+    except (ImportError, AttributeError):
+        # Before 2023.07, contexts are created elsewhere, and every job loads the certificates.
+        return
 
 
 def build(job, log, extractor_arguments=None):

@@ -7,10 +7,6 @@ import os
 import sys
 
 
-# The first with JavaScript runtimes, which YouTube needs.
-_MIN_YT_DLP_VERSION = '2025.11.12'
-
-
 def prepare():
     """Isolates the process from its environment variables. Call before importing yt_dlp."""
     for name in list(os.environ):
@@ -21,13 +17,6 @@ def prepare():
     # Find the programs (deno) of a virtual environment that isn't activated.
     scripts = os.path.dirname(sys.executable)
     os.environ['PATH'] = os.pathsep.join(filter(None, (scripts, os.environ.get('PATH'))))
-
-
-def require_yt_dlp():
-    """Exits if yt-dlp is too old to be used. Older versions extract hardly any popular site."""
-    from yt_dlp.version import __version__ as version
-    if version < _MIN_YT_DLP_VERSION:
-        sys.exit(f'yt-dlp {version} is too old; install {_MIN_YT_DLP_VERSION} or newer')
 
 
 def trust_only(path):
@@ -73,8 +62,11 @@ _MIN_NODE_VERSION = 25
 @functools.lru_cache(maxsize=None)
 def javascript_runtime():
     """yt-dlp's description of the first installed and supported runtime that can be kept off the
-    network; None if the system has none."""
-    from yt_dlp.globals import supported_js_runtimes
+    network; None if the system has none, or yt-dlp is too old to use one (before 2025.11)."""
+    try:
+        from yt_dlp.globals import supported_js_runtimes
+    except ImportError:
+        return None
     for name in ('deno', 'node'):
         runtime_class = supported_js_runtimes.value.get(name)
         info = runtime_class().info if runtime_class else None

@@ -3,7 +3,6 @@
 import re
 import urllib.parse
 
-from yt_dlp.networking import Request
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
 _BYTES = 4096
@@ -26,6 +25,7 @@ def mark_for_check(extractor, formats):
         best = max(videos, key=lambda fmt: (fmt.get('height') or 0, fmt.get('tbr') or 0))
         extractor._downloader.best_qualities[best['manifest_url']] = best
         for fmt in formats:
+            # Before 2023.07, yt-dlp would drop formats that may have DRM; it ignores this.
             fmt['__needs_testing'] = True
 
 
@@ -101,4 +101,12 @@ def _check_beginning(ydl, fmt, url):
 
 
 def _open(ydl, fmt, url, headers):
-    return ydl.urlopen(Request(url, headers={**(fmt.get('http_headers') or {}), **headers}))
+    return ydl.urlopen(_request(url, {**(fmt.get('http_headers') or {}), **headers}))
+
+
+def _request(url, headers):
+    try:
+        from yt_dlp.networking import Request
+    except ImportError:
+        from yt_dlp.utils import sanitized_Request as Request
+    return Request(url, headers=headers)

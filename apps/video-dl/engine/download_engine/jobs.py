@@ -49,7 +49,6 @@ class _Engine:
 
     def warm_up(self):
         """Returns the ready message."""
-        environment.require_yt_dlp()
         # Imported here because it takes seconds, and the environment must be set first.
         from . import dash_tracks, downloader, hls_playlists, player_cache, pot_provider, pristine, redirects
         downloader.share_tls_contexts()
@@ -113,7 +112,8 @@ def _extract(job, log, extractor_arguments):
     try:
         return limits.within_memory(lambda: _described(ydl, job, log))
     finally:
-        ydl.close()
+        # Old versions have nothing to close.
+        getattr(ydl, 'close', lambda: None)()
 
 
 def _described(ydl, job, log):

@@ -9,8 +9,6 @@ import functools
 import re
 
 from yt_dlp.cache import Cache
-from yt_dlp.extractor.youtube import YoutubeIE
-from yt_dlp.extractor.youtube.jsc._builtin.ejs import EJSBaseJCP
 
 _PLAYER_KEY = re.compile(r'player:https://(?:www|m|music)\.youtube\.com/s/player/[\w./-]{1,200}')
 _Store = collections.namedtuple('_Store', ('kept', 'max_entries', 'max_characters'))
@@ -51,6 +49,14 @@ def _store_of(section, key):
 
 def engage():
     """Enables the parts of yt-dlp that cache the player."""
+    try:
+        from yt_dlp.extractor.youtube import YoutubeIE
+        from yt_dlp.extractor.youtube.jsc._builtin.ejs import EJSBaseJCP
+        functions = ('_load_player_data_from_cache', '_store_player_data_to_cache')
+        originals = [getattr(YoutubeIE, name) for name in functions]
+    except (ImportError, AttributeError):
+        # Before 2025.11, yt-dlp parses the player itself and caches nothing.
+        return
     EJSBaseJCP._ENABLE_PREPROCESSED_PLAYER_CACHE = True
-    for name in ('_load_player_data_from_cache', '_store_player_data_to_cache'):
-        setattr(YoutubeIE, name, functools.partialmethod(getattr(YoutubeIE, name), use_disk_cache=True))
+    for name, original in zip(functions, originals):
+        setattr(YoutubeIE, name, functools.partialmethod(original, use_disk_cache=True))

@@ -2,8 +2,6 @@
 
 import urllib.parse
 
-from yt_dlp.networking._urllib import RedirectHandler
-
 from . import own_api
 
 # The limit that yt-dlp sets for curl_cffi.
@@ -12,12 +10,17 @@ _MAX_REDIRECTS = 5
 
 def engage():
     """Makes every handler check its redirects. All of them follow redirects by themselves."""
-    _check_each(RedirectHandler, 'redirect_request', lambda req, fp, code, msg, headers, newurl: newurl)
+    try:
+        from yt_dlp.networking._urllib import RedirectHandler as handler
+    except ImportError:
+        # Before 2023.07, this is the only handler.
+        from yt_dlp.utils import YoutubeDLRedirectHandler as handler
+    _check_each(handler, 'redirect_request', lambda req, fp, code, msg, headers, newurl: newurl)
     for engage_handler in (_engage_requests, _engage_curl):
         try:
             engage_handler()
         except ImportError:
-            # Not installed.
+            # Not installed, or yt-dlp is too old to use it.
             continue
 
 

@@ -258,8 +258,8 @@ def _headers(fmt, info):
 
 
 def _cookies(ydl, fmt):
-    """The cookies for the URL. A format has its own, with the domains of its segments; subtitles have none.
-    None if there are too many to send."""
+    """The cookies for the format's URL. From 2023.07, a format has its own, with the domains of
+    its segments. None if there are too many to send."""
     cookies = _whole_text(fmt.get('cookies'))
     if not cookies:
         request = urllib.request.Request(fmt['url'])
