@@ -12,12 +12,11 @@ const sameColour = 16;
 /** A larger difference is the subject's; JPEG noise is smaller. */
 const otherColour = 28;
 
-/** A side is plain if this share of it is. The subject may cover one side … */
+/** Three sides must be plain, this share of each. The subject may cover the fourth … */
 const plainSide = 0.9;
 const leastPlainSides = 3;
-/** … or parts of all, if this share of every side and of the whole border is plain, and all corners are. */
-const touchedSide = 0.65;
-const touchedBorder = 0.8;
+/** … and more of the three if all corners are plain. */
+const touchedSide = 0.75;
 /** Side of a corner, as a share of the shorter side. */
 const cornerShare = 0.02;
 
@@ -145,19 +144,16 @@ function groundColour(samples: Samples): Colour | undefined {
 }
 
 function isPlain(samples: Samples, colour: Colour): boolean {
-  const groundShare = (area: Rectangle): number => 1 - samples.shareOfOthers(area, colour, sameColour);
-  const sides = borderOf(samples).map((area) => ({ area, share: groundShare(area) }));
-  if (sides.filter(({ share }) => share >= plainSide).length >= leastPlainSides) return true;
-  if (sides.some(({ share }) => share < touchedSide)) return false;
-  const sizeOf = ({ width, height }: Rectangle): number => width * height;
-  const whole = sides.reduce((sum, { area }) => sum + sizeOf(area), 0);
-  const plain = sides.reduce((sum, { area, share }) => sum + share * sizeOf(area), 0);
-  if (plain < touchedBorder * whole) return false;
+  const isGround = (area: Rectangle, share: number): boolean =>
+    samples.shareOfOthers(area, colour, sameColour) <= 1 - share;
+  const border = borderOf(samples);
+  const hasPlainSides = (share: number): boolean =>
+    border.filter((side) => isGround(side, share)).length >= leastPlainSides;
+  if (hasPlainSides(plainSide)) return true;
+  if (!hasPlainSides(touchedSide)) return false;
   const side = Math.min(samples.shorterSide, Math.max(2, Math.round(cornerShare * samples.shorterSide)));
   return [0, samples.width - side].every((left) =>
-    [0, samples.height - side].every(
-      (top) => groundShare({ left, top, width: side, height: side }) >= plainSide,
-    ),
+    [0, samples.height - side].every((top) => isGround({ left, top, width: side, height: side }, plainSide)),
   );
 }
 

@@ -170,6 +170,13 @@ describe('an opaque image', () => {
     expect([...second.subarray(0, 3)]).toEqual([255, 255, 255]);
   });
 
+  test('with a subject that touches two sides on a plain ground is seen with room around it', async () => {
+    const bust = '<path d="M40 300 40 250 160 120 160 0 240 0 240 120 360 250 360 300Z" fill="#d22"/>';
+    const result = await found(await drawn(`${white}${bust}`), takesWhatHasRoom);
+    expect(result.views).toHaveLength(2);
+    expect(foreground(result)).toBeGreaterThan(0.2);
+  });
+
   test.each([
     ['enough room', `${white}<g transform="translate(120 90) scale(.4)">${star}</g>`],
     ['a frame instead of a subject', `${white}<rect x="5" y="5" width="390" height="290" fill="#d22"/>`],
