@@ -124,6 +124,8 @@ const unusualMedia = [
   other('MP4 that starts after a day', 'late.mp4', '', allComplete),
   nightly(other('FLV that starts after a day', 'late.flv', '', allComplete)),
   other('MP4 whose first 1.2 s an edit list hides', 'trimmed.mp4', '', allComplete),
+  nightly(other('MPEG Layer II in MP4', 'mp2.mp4', '', { ...allComplete, audio: '422 no_media' })),
+  nightly(other('MPEG Layer II in an MP4 of audio', 'mp2.m4a', '', { mp3: 'complete', seconds: 4 })),
   other('LATM', 'latm.ts', '', { ...allComplete, audio: '422 no_media' }),
   nightly(
     other('Audio without names of its channels', 'tta.mkv', '', { ...allComplete, audio: '422 no_media' }),

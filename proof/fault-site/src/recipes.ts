@@ -239,6 +239,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
   'latm.ts': copied(front, '-mpegts_flags', 'latm', 'latm.ts'),
   // States the number of its channels, but not their layout.
   'tta.mkv': file([video(), audio({ codec: ['-c:a', 'tta'] })], 'tta.mkv'),
+  'mp2.m4a': file([audio({ codec: ['-c:a', 'mp2'] })], '-f', 'mp4', 'mp2.m4a'),
   'fragments.mp4': copied(front, '-movflags', '+frag_keyframe+empty_moov', 'fragments.mp4'),
   // Like the recording of a live stream.
   'late-fragments.mp4': copied(
@@ -258,6 +259,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     front,
     ...['-bsf:a', "setts=ts='if(gt(N,20),PREV_OUTPTS+1,TS)'", 'overlapping.mkv'],
   ),
+  'mp2.mp4': file([video(), audio({ codec: ['-c:a', 'mp2'] })], 'mp2.mp4'),
   'sound.wv': file([audio({ codec: ['-c:a', 'wavpack'] })], 'sound.wv'),
   'sound.tta': file([audio({ codec: ['-c:a', 'tta'] })], 'sound.tta'),
   'film.ivf': file([video({ codec: vp8 })], 'film.ivf'),

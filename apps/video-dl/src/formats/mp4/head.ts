@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
 import { protectedByDrm, Rejection } from '../rejection.js';
+import { readMp3FrameHeader } from '../mpeg-audio/frames.js';
 import { childBoxes, isDamage, readBoxHeader, requiredBox } from './box.js';
 import { movieEssentials } from './movie-essentials.js';
 import {
@@ -13,7 +14,7 @@ import {
 } from './movie-header.js';
 import { audioLength, summariseMovie } from './movie-summary.js';
 import { readSegmentIndex, type SegmentIndex } from './segment-index.js';
-import { sampleSpans, type Span } from './remux/sample-tables.js';
+import { chunksOf, sampleSpans, type Span } from './remux/sample-tables.js';
 
 /** The index of a six-hour film at 60 frames per second has about 30 MB. */
 const maxIndexBytes = 32 * 1024 ** 2;
@@ -103,6 +104,15 @@ function incomplete(): Rejection {
   );
 }
 
+/** Whether the only audio is MPEG Layer II, which MP4 names like MP3. Each frame begins with its layer (ISO 11172-3, 2.4.2.3). @throws MissingBytes */
+function isLayerTwo({ tracks }: MovieHeader, file: PartialFile): boolean {
+  const [track, second] = tracks.filter(({ handler }) => handler === 'soun');
+  if (track === undefined || second !== undefined) return false;
+  const [first] = chunksOf(track.stbl);
+  const frame = first === undefined ? Buffer.alloc(0) : file.read(first.offset, 4);
+  return frame.length === 4 && readMp3FrameHeader(frame.readUInt32BE()) === undefined;
+}
+
 /** After the last fragment there may be a list of random access points (`mfra`). */
 const maxTrailerBytes = 16 * 1024;
 
@@ -113,6 +123,8 @@ export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolea
   assertNotEncrypted(movie);
   const { tracks, isFragmented } = movie;
   const probe = summariseMovie(movie) ?? null;
+  for (const stream of probe?.streams ?? [])
+    if (stream.codec === 'mp3' && isLayerTwo(movie, file)) stream.codec = 'mp2';
   // QuickTime uses the same boxes, but also features that MP4 players don't support.
   const start = file.read(0, 12);
   const isMp4 = start.toString('latin1', 4, 8) === 'ftyp' && start.toString('latin1', 8, 12) !== 'qt  ';
