@@ -175,6 +175,7 @@ export class VideoTool {
     const looking = new AbortController();
     this.#looking = looking;
     this.#setState('looking');
+    setText(byId('video-title'), text('video.lookingUp'));
     announce(text('video.lookingUp'));
     const note = byId('video-looking-note');
     setText(note, text('video.usually'));
