@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dependenciesAreCurrent } from '../set-up/dependencies.mjs';
 import { findFfmpeg, findNginx } from '../set-up/executables.mjs';
-import { staticFfmpeg } from '../set-up/ffmpeg.mjs';
+import { withStaticFfmpeg } from '../set-up/ffmpeg.mjs';
 import { gatewayAddress, listenFailure } from '../set-up/ports.mjs';
 import { checkNodeVersion, isWanted, root } from '../set-up/project.mjs';
 import { findPythonEngine, ytDlpVersionOf } from '../set-up/python-engine.mjs';
@@ -75,7 +75,7 @@ function checkNode() {
  * @returns {Promise<Finding>}
  */
 export async function checkFfmpeg(root, env = process.env) {
-  const { ffmpeg, ffprobe } = findFfmpeg({ ...env, FFMPEG_PATH: env.FFMPEG_PATH || staticFfmpeg(root) });
+  const { ffmpeg, ffprobe } = findFfmpeg(withStaticFfmpeg(root, env));
   if (ffmpeg === undefined || ffprobe === undefined) return wrong(ffmpeg ? 'no ffprobe' : 'not found');
   /** @type {string[]} */
   const lines = [];

