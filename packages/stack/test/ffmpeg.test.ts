@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkFfmpeg } from '../src/doctor/doctor.mjs';
 import { findExecutable } from '../src/set-up/executables.mjs';
+import { withStaticFfmpeg } from '../src/set-up/ffmpeg.mjs';
 import { root } from '../src/set-up/project.mjs';
 import { scratch } from './support/scratch.js';
 
@@ -10,6 +11,7 @@ const systemFfmpeg = findExecutable('ffmpeg') ?? '';
 test.each([
   ['PATH', process.env],
   ['FFMPEG_PATH, with ffprobe next to it', { PATH: '', FFMPEG_PATH: systemFfmpeg }],
+  ['the static builds, without any on PATH', withStaticFfmpeg(root, { PATH: '' })],
 ])('uses ffmpeg from %s', async (_where, env) => {
   await expect(checkFfmpeg(root, env)).resolves.not.toMatchObject({ state: 'wrong' });
 });
