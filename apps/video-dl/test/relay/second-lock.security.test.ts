@@ -178,7 +178,8 @@ describe('the second lock, with the first removed', () => {
     const url = put('/open.m3u8', playlist('#EXTINF:4,', `${canary.url}/x.ts`));
     const args = [...unlocked, '-f', 'hls', '-i', url, '-c', 'copy', '-f', 'null', '-'];
     const spawn = promisify(execFile);
-    await spawn(ffmpeg, args, { env: childEnvironment() });
+    // imageio-ffmpeg's 7.0.2 crashes on the segment.
+    await spawn(ffmpeg, args, { env: childEnvironment() }).catch(() => undefined);
     expect(canary.asked).toContain('/x.ts');
     canary.asked.length = 0;
     await spawn(ffmpeg, args, { env: childEnvironment(environment) }).catch(() => undefined);
