@@ -78,6 +78,9 @@ export function mp4Arguments(
   ];
 }
 
+/** Without it, each frame of a few hundred bytes is a write of its own, and a turn of Node's event loop. */
+const wholeBuffers = ['-flush_packets', '0'];
+
 /** ffmpeg's arguments for bare MP3 frames on stdout. No tags: the service sends its own first. */
 export function mp3Arguments(
   input: FfmpegInput,
@@ -94,7 +97,17 @@ export function mp3Arguments(
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio, trim, clipCut)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0', '-f', 'mp3', 'pipe:1'],
+    ...[
+      ...threadOptions(tools),
+      '-write_xing',
+      '0',
+      '-id3v2_version',
+      '0',
+      ...wholeBuffers,
+      '-f',
+      'mp3',
+      'pipe:1',
+    ],
   ];
 }
 

@@ -68,6 +68,9 @@ export async function writeAll(
 ): Promise<void> {
   for await (const chunk of chunks) {
     signal.throwIfAborted();
+    // What arrives in one turn of the event loop becomes one write.
+    target.cork();
+    setImmediate(() => target.uncork());
     if (!target.write(chunk) && target.writableLength >= maxWaitingBytes)
       await once(target, 'drain', { signal });
   }
