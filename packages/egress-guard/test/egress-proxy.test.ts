@@ -27,7 +27,7 @@ beforeAll(async () => {
     } else if (request.url === '/break') {
       response.writeHead(200, { 'content-length': 100 }).write('half', () => response.destroy());
     } else if (request.url === '/endless') {
-      // The reader's departure is an error in some versions of Node, after which this would never stop.
+      // When the client disconnects, some Node versions report an error here. Writing again would loop forever.
       const more = (error?: Error | null): void => {
         if (!error) response.write(Buffer.alloc(16_384), more);
       };

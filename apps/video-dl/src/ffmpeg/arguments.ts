@@ -78,9 +78,6 @@ export function mp4Arguments(
   ];
 }
 
-/** Without it, each frame of a few hundred bytes is a write of its own, and a turn of Node's event loop. */
-const wholeBuffers = ['-flush_packets', '0'];
-
 /** ffmpeg's arguments for bare MP3 frames on stdout. No tags: the service sends its own first. */
 export function mp3Arguments(
   input: FfmpegInput,
@@ -97,17 +94,9 @@ export function mp3Arguments(
     ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio, trim, clipCut)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
-    ...[
-      ...threadOptions(tools),
-      '-write_xing',
-      '0',
-      '-id3v2_version',
-      '0',
-      ...wholeBuffers,
-      '-f',
-      'mp3',
-      'pipe:1',
-    ],
+    ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0'],
+    // By default, ffmpeg writes each frame (a few hundred bytes) separately, and each write wakes Node.
+    ...['-flush_packets', '0', '-f', 'mp3', 'pipe:1'],
   ];
 }
 

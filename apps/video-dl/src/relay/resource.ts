@@ -68,7 +68,7 @@ export async function writeAll(
 ): Promise<void> {
   for await (const chunk of chunks) {
     signal.throwIfAborted();
-    // What arrives in one turn of the event loop becomes one write.
+    // Combines all chunks of one event loop turn into one write.
     target.cork();
     setImmediate(() => target.uncork());
     if (!target.write(chunk) && target.writableLength >= maxWaitingBytes)

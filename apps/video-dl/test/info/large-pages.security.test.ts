@@ -25,7 +25,7 @@ describe('an endless page', () => {
     site.on('/endless', (_req, res) => {
       res.on('error', () => undefined);
       res.writeHead(200, { 'content-type': 'text/html' });
-      // The reader's departure is an error in some versions of Node, after which this would never stop.
+      // When the client disconnects, some Node versions report an error here. Writing again would loop forever.
       const more = (error?: Error | null): void => {
         if (!error) res.write(`<p>${'endless '.repeat(8000)}</p>`, more);
       };

