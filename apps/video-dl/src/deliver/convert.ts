@@ -9,7 +9,6 @@ import { UnexpectedMediaError } from '../look/learnt.js';
 import { lateAudio, maxHiddenAudioSeconds, maxHiddenVideoSeconds, withInputs } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
 import { tooLarge } from '../plan/rejections.js';
-import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelayInput, RelaySession } from '../relay/session.js';
 import { Expectation, type ExpectedInput } from './expectation.js';
 import type { StreamJob } from './job.js';
@@ -18,7 +17,7 @@ import { openInputs, type OpenInput } from './open-inputs.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import type { Selection } from './ranges.js';
 import { streamHeaders } from './response.js';
-import { assertComplete, assertNoEmptyTrack } from './verification.js';
+import { assertComplete, assertNoEmptyTrack, type StreamsOf } from './verification.js';
 
 export interface Conversion {
   readonly plan: Plan;
@@ -26,8 +25,7 @@ export interface Conversion {
   /** The part that the client wants. It always extends to the end. */
   readonly selection: Selection;
   readonly session: RelaySession;
-  /** To read a source again. */
-  readonly relay: Pick<MediaRelay, 'open'>;
+  readonly streamsOf: StreamsOf;
   readonly tools: MediaTools;
   /** Already opened but unread. */
   readonly inputs?: readonly OpenInput[] | undefined;
@@ -84,19 +82,7 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   }
   await assertAudioIsKnown(plan, { run, inputs, child, facts });
   assertNoChange(plan, { inputs, facts });
-  const { signal, renew, request } = job;
-  const finished = {
-    ...stream,
-    plan,
-    signal,
-    renew,
-    client: request.client,
-    child,
-    output: run,
-    facts,
-    expected,
-  };
-  await assertComplete(finished);
+  await assertComplete({ ...stream, plan, signal: job.signal, child, output: run, facts, expected });
   const trailer = run.trailer?.();
   await client.send(trailer ? [trailer] : []);
   await job.end();

@@ -25,6 +25,7 @@ import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
 import { type Prospect, type Way, Ways, type WaysOptions, type Wish } from './ways.js';
+import type { StreamsOf } from './verification.js';
 import { WindowInput } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
@@ -308,7 +309,10 @@ export class StreamingService implements AsyncDisposable {
     await using part = window && (await WindowInput.open(job, window, options.upstream));
     const inputs = opened ? [session.addOpened(opened)] : part && [part.addTo(session, plan.expected.clip)];
     try {
-      await convert(job, { ...options, plan, output, selection, session, inputs });
+      // Another response would be another file.
+      const streamsOf: StreamsOf = async (source) =>
+        opened === undefined ? this.#ways.looker.streamsOf(source, options) : null;
+      await convert(job, { ...options, plan, output, selection, session, inputs, streamsOf });
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       const isExplained = error instanceof UnexpectedMediaError || session.failure !== undefined;

@@ -1,29 +1,24 @@
 import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
 import type { ChildExit, ChildGroup } from '@media-services/processes';
-import { probe, ProbeError } from '../ffmpeg/probe.js';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
-import { streamOf } from '../formats/probed.js';
+import { streamOf, type ProbedStream } from '../formats/probed.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import { noAudio } from '../plan/rejections.js';
-import type { MediaRelay } from '../relay/media-relay.js';
 import type { RelaySession } from '../relay/session.js';
-import type { RenewSource } from '../upstream/media-source.js';
+import type { MediaSource } from '../upstream/media-source.js';
 import { isAsLongAs, type Expectation, type SentTrack, type Shortfall } from './expectation.js';
 import type { OutputRun } from './output.js';
 
-const recheckTimeoutMs = 15_000;
+/** The tracks of a file; null if it can't be read. @throws DomainError; the signal's reason */
+export type StreamsOf = (source: MediaSource) => Promise<readonly ProbedStream[] | null>;
 
 interface FinishedStream {
   readonly plan: Pick<Plan, 'inputs'> & Partial<Pick<Plan, 'video' | 'audio'>>;
   readonly signal: AbortSignal;
   readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
-  readonly relay: Pick<MediaRelay, 'open'>;
-  readonly renew: RenewSource;
-  readonly client: string;
-  readonly tools: MediaTools;
+  readonly streamsOf: StreamsOf;
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
@@ -51,11 +46,21 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
   assertNothingLost(stream);
   const shortfalls = expected.shortfalls(output.tracks.filter(({ samples }) => samples !== 0));
-  for (const inputIndex of new Set(shortfalls.map((shortfall) => shortfall.inputIndex))) {
-    const own = await ownDurations(stream, inputIndex);
-    const ofInput = shortfalls.filter((shortfall) => shortfall.inputIndex === inputIndex);
-    for (const shortfall of ofInput) assertSourceIsShort(shortfall, own, expected.clip);
-  }
+  for (const shortfall of shortfalls)
+    assertSourceIsShort(shortfall, await ownSeconds(shortfall, stream), expected.clip);
+}
+
+/**
+ * A file's audio may be shorter than its video, and the file states the longer duration. So before we call a
+ * stream incomplete, we look at what the file states about the track; null if nothing.
+ */
+async function ownSeconds(
+  { track: { type }, inputIndex }: Shortfall,
+  { plan, streamsOf }: FinishedStream,
+): Promise<number | null> {
+  const source = plan.inputs[inputIndex];
+  const streams = (source?.kind === 'file' && (await streamsOf(source))) || [];
+  return streamOf(streams, type, type === 'audio' ? plan.audio?.track : 0)?.durationSeconds ?? null;
 }
 
 /** Whether what states audio has none of it. */
@@ -86,45 +91,11 @@ function assertNothingLost({ output, expected, facts }: FinishedStream): void {
   }
 }
 
-type TrackDurations = Readonly<Record<'video' | 'audio', number | null>>;
-const unknownDurations: TrackDurations = { video: null, audio: null };
-
-/**
- * A file's audio may be shorter than its video, and the file states the longer duration. So
- * before we call a stream incomplete, we look up the duration of each track.
- */
-async function ownDurations(stream: FinishedStream, inputIndex: number): Promise<TrackDurations> {
-  const { relay, renew, client, tools, plan, signal } = stream;
-  const source = plan.inputs[inputIndex];
-  if (source?.kind !== 'file') return unknownDurations;
-  const session = relay.open({ signal, renew, exit: source.origin?.exit, client });
-  try {
-    const [input] = await session.add(source);
-    if (input === undefined) return unknownDurations;
-    const { environment, parse } = session;
-    const { streams } = await probe(tools, input.url, {
-      signal,
-      parse,
-      maxMs: recheckTimeoutMs,
-      environment,
-    });
-    const of = (type: 'video' | 'audio', track = 0) =>
-      streamOf(streams, type, track)?.durationSeconds ?? null;
-    return { video: of('video'), audio: of('audio', plan.audio?.track) };
-  } catch (error) {
-    if (error instanceof ProbeError) return unknownDurations;
-    throw error;
-  } finally {
-    session.close();
-  }
-}
-
 /** If the file doesn't state the track's own duration, another complete track is proof enough. */
-function assertSourceIsShort(shortfall: Shortfall, own: TrackDurations, clip: Clip | null): void {
+function assertSourceIsShort(shortfall: Shortfall, own: number | null, clip: Clip | null): void {
   const { track, expectedSeconds, isShorterTrack } = shortfall;
-  const ownSeconds = own[track.type];
-  if (ownSeconds === null ? isShorterTrack : isAsLongAs(track, ownSeconds, clip)) return;
-  const expected = ownSeconds === null ? expectedSeconds : secondsIn(clip, ownSeconds);
+  if (own === null ? isShorterTrack : isAsLongAs(track, own, clip)) return;
+  const expected = own === null ? expectedSeconds : secondsIn(clip, own);
   throw incomplete(`its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expected.toFixed(1)} s`);
 }
 

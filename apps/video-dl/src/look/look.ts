@@ -131,13 +131,13 @@ export class Looker {
     const isAsPromised =
       draft.siteFile === null || (draft.siteFile === 'audio' && (head.audioFile ?? draft.container) !== null);
     const isEnough = streams !== null || isAsPromised || options.depth === 'one-file';
-    return { head, streams: isEnough ? streams : await this.#probe(source, options) };
+    return { head, streams: isEnough ? streams : await this.streamsOf(source, options) };
   }
 
-  /** The streams of a file according to ffprobe; null if it can't read them. */
-  async #probe(
+  /** The streams of a file; null if ffprobe can't read them. @throws DomainError; the signal's reason */
+  async streamsOf(
     source: MediaSource,
-    { signal, renew, client }: LookOptions,
+    { signal, renew, client }: Omit<LookOptions, 'depth'>,
   ): Promise<readonly ProbedStream[] | null> {
     try {
       return (await this.#probeSource(source, signal, client, renew)).streams;

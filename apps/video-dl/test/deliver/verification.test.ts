@@ -2,7 +2,8 @@ import { DomainError } from '@media-services/http-common';
 import { StderrTail } from '@media-services/processes';
 import { sendFile } from '@media-services/fault-site';
 import { mediaTools } from '../support/media-tools.js';
-import type { RelaySession } from '../../src/relay/session.js';
+import { probe } from '../../src/ffmpeg/probe.js';
+import type { MediaTools } from '../../src/ffmpeg/tools.js';
 import { assertComplete } from '../../src/deliver/verification.js';
 import { Expectation, type ExpectedInput } from '../../src/deliver/expectation.js';
 import { Samples, type SampleName } from '../media/support/samples.js';
@@ -12,7 +13,7 @@ type Stream = Parameters<typeof assertComplete>[0];
 
 let bench: Bench;
 let samples: Samples;
-let tools: Stream['tools'];
+let tools: MediaTools;
 
 beforeAll(async () => {
   [bench, samples, tools] = await Promise.all([startBench(), Samples.create(), mediaTools()]);
@@ -56,14 +57,7 @@ const stream = (part: Partial<Stream> = {}): Stream => ({
   plan: { inputs: [fileSource(`${bench.site}/unasked.mp4`)] },
   signal: new AbortController().signal,
   session: { failure: undefined, allReceived: () => true },
-  relay: {
-    open: () => {
-      throw new Error('the source was asked again');
-    },
-  },
-  renew: () => Promise.reject(new Error('extracted again')),
-  client: 'test',
-  tools,
+  streamsOf: () => Promise.reject(new Error('the source was asked again')),
   child: child(0),
   output: output(video(8), audio(8)),
   expected: expected(input(8)),
@@ -205,22 +199,20 @@ describe('a stream that is shorter than its file states', () => {
     });
     return fileSource(`${bench.site}/${name}`);
   };
-  const sessions: RelaySession[] = [];
-  const relay: Stream['relay'] = {
-    open: (options) => {
-      const session = bench.relay.open(options);
-      sessions.push(session);
-      return session;
-    },
-  };
-  afterEach(async () => {
-    for (const session of sessions.splice(0))
-      await expect(session.add(fileSource(bench.site))).rejects.toThrow(/closed/);
+  const streamsOf = vi.fn<Stream['streamsOf']>(async (source) => {
+    const session = bench.session();
+    const [input] = await session.add(source);
+    const { parse, environment } = session;
+    const { signal } = new AbortController();
+    const found = await probe(tools, input?.url ?? '', { signal, parse, environment, maxMs: 60_000 });
+    session.close();
+    return found.streams;
   });
+  afterEach(() => void streamsOf.mockClear());
 
   const ofShortSound = (...tracks: Stream['output']['tracks']) =>
     stream({
-      relay,
+      streamsOf,
       plan: { inputs: [serve('short-audio.mkv')] },
       output: output(...tracks),
     });
@@ -229,7 +221,7 @@ describe('a stream that is shorter than its file states', () => {
     'is whole when its track there is as short: %j',
     async (tracks) => {
       await assertComplete(ofShortSound(...tracks));
-      expect(sessions).toHaveLength(1);
+      expect(streamsOf).toHaveBeenCalledOnce();
     },
   );
 
@@ -237,7 +229,7 @@ describe('a stream that is shorter than its file states', () => {
     'is not whole when its track there is longer: %j',
     async (tracks) => {
       await expect(assertComplete(ofShortSound(...tracks))).rejects.toThrow(/ends at .* of [48]\.0 s/);
-      expect(sessions).toHaveLength(1);
+      expect(streamsOf).toHaveBeenCalledOnce();
     },
   );
 
