@@ -30,37 +30,49 @@ import { digest } from './site-file.js';
 export class Mp3Output implements StreamOutput {
   readonly format = formats.mp3;
   readonly file: ExactFile | null = null;
-  protected readonly tools: MediaTools;
+  protected readonly trim: AudioTrim | null = null;
   readonly #plan: Plan;
+  readonly #tools: MediaTools;
   readonly #cover: Promise<Cover | null>;
 
   constructor(plan: Plan, tools: MediaTools, cover: Promise<Cover | null>) {
     this.#plan = plan;
-    this.tools = tools;
+    this.#tools = tools;
     this.#cover = cover;
   }
 
   async headerBytes(): Promise<number> {
-    const seconds = outputSeconds(this.#plan, this.#plan.expected.seconds);
-    return makeTag(this.#plan, await this.#cover, seconds).length;
+    return (await this.#tag(this.#plan.expected.seconds)).length;
   }
 
-  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
-    return argumentsFor(plan, inputs, this.tools);
+  ffmpegArguments([input]: readonly RelayInput[], { audio, expected: { clip } }: Plan): string[] {
+    if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
+    return mp3Arguments(input, audio, this.#tools, { trim: this.trim, clip });
   }
 
   begin(expected: Expectation): Promise<OutputRun> {
-    return Promise.resolve(new Mp3Run(inexactHeader(this.#plan, this.#cover, expected)));
+    const header = async (firstFrame: Buffer): Promise<Buffer> => {
+      const tag = await this.#tag(expected.seconds);
+      const kind = this.#plan.audio?.action === 'copy' ? 'Xing' : 'Info';
+      const { audioSeconds } = expected;
+      return audioSeconds === null ? tag : withInfoFrame(tag, firstFrame, audioSeconds, kind);
+    };
+    return Promise.resolve(new Mp3Run(header));
+  }
+
+  async #tag(seconds: number | null): Promise<Buffer> {
+    return makeTag(this.#plan, await this.#cover, outputSeconds(this.#plan, seconds));
   }
 }
 
 class Mp3Run implements OutputRun {
   readonly #counter = new Mp3FrameCounter();
-  readonly #inexactHeader: (firstFrame: Buffer) => Promise<Buffer>;
+  readonly #header: (firstFrame: Buffer) => Promise<Buffer>;
   protected firstFrame: Buffer = Buffer.alloc(0);
 
-  constructor(inexactHeader: (firstFrame: Buffer) => Promise<Buffer>) {
-    this.#inexactHeader = inexactHeader;
+  /** @param header makes the beginning of the file */
+  constructor(header: (firstFrame: Buffer) => Promise<Buffer>) {
+    this.#header = header;
   }
 
   get frames(): number {
@@ -90,7 +102,7 @@ class Mp3Run implements OutputRun {
   }
 
   header(): Promise<Buffer> {
-    return this.#inexactHeader(this.firstFrame);
+    return this.#header(this.firstFrame);
   }
 }
 
@@ -103,7 +115,7 @@ export interface StatedAudio extends AudioLength {
 /** An MP3 whose size is known before ffmpeg starts, byte-for-byte reproducible with the same tools. */
 export class ExactMp3Output extends Mp3Output {
   override readonly file: ExactFile;
-  readonly #trim: AudioTrim;
+  protected override readonly trim: AudioTrim;
   readonly #audio: ConstantFrames;
   readonly #tag: Buffer;
   readonly #maxSilentFrames: number;
@@ -123,7 +135,7 @@ export class ExactMp3Output extends Mp3Output {
     const etag =
       stated.validator &&
       `"${digest(stated.validator, machine, String(samples), tag.toString('latin1'), ...part)}"`;
-    this.#trim = { sampleRate, samples };
+    this.trim = { sampleRate, samples };
     this.#audio = audio;
     this.#tag = tag;
     const silentSeconds = maxSilentSamples / stated.sampleRate;
@@ -136,10 +148,6 @@ export class ExactMp3Output extends Mp3Output {
       hasRanges: etag !== null,
       secondsBefore: (byte) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
     };
-  }
-
-  override ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[] {
-    return argumentsFor(plan, inputs, this.tools, this.#trim);
   }
 
   override begin(): Promise<OutputRun> {
@@ -235,19 +243,6 @@ export async function statedAudio(
   };
 }
 
-function inexactHeader(
-  plan: Plan,
-  cover: Promise<Cover | null>,
-  expected: Expectation,
-): (firstFrame: Buffer) => Promise<Buffer> {
-  return async (firstFrame) => {
-    const tag = makeTag(plan, await cover, outputSeconds(plan, expected.seconds));
-    const { audioSeconds } = expected;
-    const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
-    return audioSeconds === null ? tag : withInfoFrame(tag, firstFrame, audioSeconds, kind);
-  };
-}
-
 /** The tag and a frame that states the length. */
 function withInfoFrame(
   tag: Buffer,
@@ -261,14 +256,4 @@ function withInfoFrame(
 function makeTag(plan: Plan, cover: Cover | null, durationSeconds: number | null): Buffer {
   const { title, uploader: artist, webpageUrl: sourceUrl, chapters } = plan;
   return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover, chapters });
-}
-
-function argumentsFor(
-  { audio, expected: { clip } }: Plan,
-  [input]: readonly RelayInput[],
-  tools: MediaTools,
-  trim: AudioTrim | null = null,
-): string[] {
-  if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
-  return mp3Arguments(input, audio, tools, { trim, clip });
 }
