@@ -10,7 +10,7 @@ import type { Transfer } from '../upstream/transfer.js';
 import { failureOf } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Selection } from './ranges.js';
-import { fileHeaders, type KnownFile } from './response.js';
+import { streamHeaders, type KnownFile } from './response.js';
 import { withZeroed, type SiteFile } from './site-file.js';
 
 /** Opens the file, or the part of it that the client wants. */
@@ -49,7 +49,10 @@ export async function passOn(
       job.signal.throwIfAborted();
       endFirstByte();
       if (next.done === true) throw changed();
-      job.begin(status, fileHeaders(plan, file, { selection, saveAs: job.request.saveAs }));
+      job.begin(
+        status,
+        streamHeaders(plan, { format: file.format, file, selection, saveAs: job.request.saveAs }),
+      );
       const structure = structureOf(file, range === null);
       let sent = 0;
       // The transfer has its own idle timeout.

@@ -11,7 +11,7 @@ import type { StreamJob } from './job.js';
 import { partsBetween, rangesOfSources } from './layout-parts.js';
 import type { Selection } from './ranges.js';
 import type { RemuxedFile } from './remuxed-file.js';
-import { fileHeaders } from './response.js';
+import { streamHeaders } from './response.js';
 import { SourceReader } from './source-reader.js';
 
 interface RemuxedToSend {
@@ -45,7 +45,10 @@ export async function remux(
     );
     job.signal.throwIfAborted();
     endFirstByte();
-    job.begin(status, fileHeaders(plan, file, { selection, saveAs: job.request.saveAs }));
+    job.begin(
+      status,
+      streamHeaders(plan, { format: file.format, file, selection, saveAs: job.request.saveAs }),
+    );
     const { buffer, byteOffset, length } = layout.header;
     await window.send(0, Buffer.from(buffer, byteOffset, length));
     let receivedBytes = 0;

@@ -43,14 +43,14 @@ interface DescribedStream {
   readonly file: KnownFile | null;
   readonly selection: Selection;
   /** Bytes before the media that the plan's estimate doesn't include. */
-  readonly headerBytes: number;
+  readonly headerBytes?: number;
   readonly saveAs: SaveAs | undefined;
 }
 
 /** The headers of a stream, the same for GET and HEAD. */
 export function streamHeaders(
   plan: Plan,
-  { format, file, selection, headerBytes, saveAs = {} }: DescribedStream,
+  { format, file, selection, headerBytes = 0, saveAs = {} }: DescribedStream,
 ): Record<string, string> {
   const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
@@ -66,15 +66,6 @@ export function streamHeaders(
     ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, selection)),
     ...(seconds !== null && { 'X-Content-Duration': String(seconds) }),
   };
-}
-
-/** The headers of a file whose size is known. */
-export function fileHeaders(
-  plan: Plan,
-  file: KnownFile & { readonly format: StreamFormat },
-  { selection, saveAs }: Pick<DescribedStream, 'selection' | 'saveAs'>,
-): Record<string, string> {
-  return streamHeaders(plan, { format: file.format, file, selection, headerBytes: 0, saveAs });
 }
 
 function nameOf({ title }: Plan, { extension }: StreamFormat, { name }: SaveAs): string {

@@ -23,7 +23,7 @@ import { remux } from './remux.js';
 import { readSubtitles } from './subtitles.js';
 import { statusOf, streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
-import { type StreamEnd, streamMetrics, type StreamMetrics, StreamSlots } from './slots.js';
+import { type StreamEnd, streamMetrics, StreamSlots } from './slots.js';
 import { type Prospect, type Way, Ways, type WaysOptions, type Wish } from './ways.js';
 import type { StreamsOf } from './verification.js';
 import { WindowInput } from './window-input.js';
@@ -62,7 +62,7 @@ interface StreamHead {
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
   readonly #slots: StreamSlots;
-  readonly #metrics: StreamMetrics;
+  readonly #metrics: ReturnType<typeof streamMetrics>;
   readonly #ways: Ways;
   readonly #sentVersions = new SentVersions();
   readonly #resumes: ResumeBudget;
@@ -101,7 +101,7 @@ export class StreamingService implements AsyncDisposable {
     const way = await this.#ways.decide({ ...request, extraction, texts }, options);
     const { plan } = way;
     if (way.kind === 'pass on' || way.kind === 'remux')
-      return { plan, format: way.file.format, file: way.file, headerBytes: 0 };
+      return { plan, format: way.file.format, file: way.file };
     const unconverted: Buffer[] = [];
     const jpegOf = (webp: Buffer): Promise<null> => {
       unconverted.push(webp);

@@ -72,12 +72,7 @@ export class StreamSlots {
 /** How a stream ended. */
 export type StreamEnd = 'ok' | 'aborted' | 'failed' | 'truncated';
 
-export interface StreamMetrics {
-  addBytes(target: Target, bytes: number): void;
-  countEnd(target: Target, end: StreamEnd): void;
-}
-
-export function streamMetrics(metrics: Metrics, slots: StreamSlots): StreamMetrics {
+export function streamMetrics(metrics: Metrics, slots: StreamSlots) {
   metrics.gauge({
     name: 'media_streams_in_flight',
     help: 'Streams in progress.',
@@ -99,7 +94,7 @@ export function streamMetrics(metrics: Metrics, slots: StreamSlots): StreamMetri
     labelNames: ['target', 'end'],
   });
   return {
-    addBytes: (target, count) => bytes.inc({ target }, count),
-    countEnd: (target, end) => ends.inc({ target, end }),
+    addBytes: (target: Target, count: number) => bytes.inc({ target }, count),
+    countEnd: (target: Target, end: StreamEnd) => ends.inc({ target, end }),
   };
 }
