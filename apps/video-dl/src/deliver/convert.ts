@@ -161,7 +161,7 @@ function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
   for (const track of ['video', 'audio'] as const)
     if (plan[track]?.action === 'copy' && changed[track])
       throw new UnexpectedMediaError({ kind: 'changes', track }, changesInTheMiddle);
-  const size = plan.video?.action === 'copy' ? largestOf(inputs[0]?.pictureSizes ?? []) : undefined;
+  const size = plan.video?.action === 'copy' ? largestOf(video?.pictureSizes ?? []) : undefined;
   if (size !== undefined)
     throw new UnexpectedMediaError({ kind: 'changes', track: 'video', size }, changesInTheMiddle);
   const isUntimed =

@@ -48,8 +48,8 @@ export class SegmentsResource implements Resource {
   #prepared: JoinedSegments | null = null;
   #current: JoinedSegments | null = null;
   #isDelivered = false;
-  #sizesAhead: readonly PictureSize[] = [];
-  #changesAudioAhead = false;
+  /** Behind discontinuities. */
+  #ahead: { readonly sizes: readonly PictureSize[]; readonly changesAudio: boolean } | null = null;
 
   constructor(index: SegmentIndex, context: RelayContext, reading: Reading) {
     this.#index = index;
@@ -62,15 +62,16 @@ export class SegmentsResource implements Resource {
     return this.#isDelivered ? (this.#current?.media.lengths ?? null) : null;
   }
 
+  /** So far, and as `lookAhead` has found them. */
   get changes(): TrackChanges {
     const changes = this.#current?.media.changes ?? {};
-    if (!this.#changesAudioAhead) return changes;
-    return { ...changes, changed: new Set([...(changes.changed ?? []), 'audio' as const]) };
-  }
-
-  /** Those of its H.264, so far and ahead. */
-  get pictureSizes(): readonly PictureSize[] {
-    return [...(this.changes.pictureSizes ?? []), ...this.#sizesAhead];
+    if (this.#ahead === null) return changes;
+    const { changed = [], pictureSizes = [] } = changes;
+    return {
+      ...changes,
+      changed: new Set(this.#ahead.changesAudio ? [...changed, 'audio'] : changed),
+      pictureSizes: [...pictureSizes, ...this.#ahead.sizes],
+    };
   }
 
   /**
@@ -173,8 +174,10 @@ export class SegmentsResource implements Resource {
       }),
     );
     signal.throwIfAborted();
-    this.#sizesAhead = ahead.flatMap((changes) => changes.pictureSizes ?? []);
-    this.#changesAudioAhead = ahead.some((changes) => (changes.audioFormat ?? audioFormat) !== audioFormat);
+    this.#ahead = {
+      sizes: ahead.flatMap((changes) => changes.pictureSizes ?? []),
+      changesAudio: ahead.some((changes) => (changes.audioFormat ?? audioFormat) !== audioFormat),
+    };
   }
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {

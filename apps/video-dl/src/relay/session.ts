@@ -9,7 +9,6 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
-import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type Beginning, type RelayContext, type Resource } from './resource.js';
 import { SegmentsResource, type TimeSpan } from './segments-resource.js';
@@ -26,10 +25,8 @@ export interface RelayInput extends Beginning {
   readonly lengths: TrackLengths | null;
   /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
   readonly isWhole: boolean;
-  /** What has changed so far. */
+  /** What has changed so far, and behind the discontinuities that `lookAhead` has read. */
   readonly changes: TrackChanges;
-  /** The sizes of its H.264 or HEVC, as far as it was read. */
-  readonly pictureSizes?: readonly PictureSize[] | undefined;
   /** Requests the beginning now, so that it arrives while ffmpeg starts. */
   readAhead(): void;
   /** Reads what the video and the audio are behind marked discontinuities. @throws the reason of the session's end */
@@ -201,9 +198,6 @@ export class ServedSession {
       get changes() {
         return file.changes;
       },
-      get pictureSizes() {
-        return file.changes.pictureSizes;
-      },
       readAhead: () => file.readAhead(this.#options.closing.signal),
     };
   }
@@ -220,9 +214,6 @@ export class ServedSession {
       },
       get changes() {
         return resource.changes;
-      },
-      get pictureSizes() {
-        return resource.pictureSizes;
       },
       // To know when its media starts, the resource has already requested its beginning.
       readAhead: () => undefined,
