@@ -46,7 +46,7 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   const facts = new InputFactsReader();
   const inputs = stream.inputs ?? (await openInputs({ ...stream, signal: job.signal }));
   const plan = withInputs(stream.plan, inputs);
-  for (const input of inputs) input.readAhead();
+  for (const input of inputs) input.readAhead?.();
   const expected = new Expectation(
     plan.expected,
     inputs.map((input, index) => expectedInput(input, index, facts)),

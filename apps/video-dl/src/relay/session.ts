@@ -18,7 +18,6 @@ import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 export interface RelayInput extends Beginning {
   /** Works only for children with the session's environment. */
   readonly url: string;
-  readonly carries: Carries;
   /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
@@ -27,8 +26,8 @@ export interface RelayInput extends Beginning {
   readonly isWhole: boolean;
   /** What has changed so far, and behind the discontinuities that `lookAhead` has read. */
   readonly changes: TrackChanges;
-  /** Requests the beginning now, so that it arrives while ffmpeg starts. */
-  readAhead(): void;
+  /** Requests a file's beginning now, so that it arrives while ffmpeg starts. Segments have already done so. */
+  readAhead?(): void;
   /** Reads what the video and the audio are behind marked discontinuities. @throws the reason of the session's end */
   lookAhead?(): Promise<void>;
   /**
@@ -88,7 +87,7 @@ export class ServedSession {
    * @param span the part to read; only the segments it needs are requested
    * @param readsAudioOnly whether the video's encoding may change
    * @param identity of the version seen before, if the source is a file
-   * @returns one input, or two if the source has separate video and audio and both are wanted
+   * @returns one input, or video and audio if the source has them separately and both are wanted
    * @throws DomainError, which also becomes the session's failure; the reason of the session's end
    */
   async add(
@@ -100,16 +99,18 @@ export class ServedSession {
   ): Promise<readonly RelayInput[]> {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
+    const isWanted = ({ carries }: SegmentTrack) =>
+      wanted === 'all' || carries === 'all' || carries === wanted;
     const renewable = new RenewableSource(source, this.#options.renew);
     if (source.kind === 'file')
       return [this.#fileInput(new FileResource(renewable, this.#context, identity))];
     try {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(
-        wantedOf(tracks, wanted).map(async ({ carries, index }) => {
+        tracks.filter(isWanted).map(async ({ carries, index }) => {
           const reading = { span, readsAudioOnly: readsAudioOnly || carries === 'audio' };
           const resource = new SegmentsResource(index, this.#context, reading);
-          return this.#segmentsInput(resource, carries, await resource.prepare(signal));
+          return this.#segmentsInput(resource, await resource.prepare(signal));
         }),
       );
     } catch (error) {
@@ -128,7 +129,6 @@ export class ServedSession {
         return resource.isComplete();
       },
       changes: {},
-      readAhead: () => undefined,
     };
   }
 
@@ -202,11 +202,10 @@ export class ServedSession {
     };
   }
 
-  #segmentsInput(resource: SegmentsResource, carries: Carries, beginning: Beginning): RelayInput {
+  #segmentsInput(resource: SegmentsResource, beginning: Beginning): RelayInput {
     return {
       ...beginning,
       url: this.#urlOf(resource),
-      carries,
       isJoined: true,
       isWhole: false,
       get lengths() {
@@ -215,8 +214,6 @@ export class ServedSession {
       get changes() {
         return resource.changes;
       },
-      // To know when its media starts, the resource has already requested its beginning.
-      readAhead: () => undefined,
       lookAhead: () => resource.lookAhead(this.#options.closing.signal),
       feed: (target) => this.#feed(resource, target),
     };
@@ -271,7 +268,6 @@ export class ServedSession {
 
 /** A file, of which only ffmpeg knows more. */
 const unknownInput = {
-  carries: 'all',
   isJoined: false,
   hasTransportKeyFrame: false,
   keyFrameSeconds: null,
@@ -283,8 +279,3 @@ const unknownInput = {
   statedSeconds: null,
   lengths: null,
 } as const;
-
-function wantedOf(tracks: readonly SegmentTrack[], wanted: Carries): readonly SegmentTrack[] {
-  const chosen = tracks.filter(({ carries }) => carries === wanted);
-  return chosen.length === 0 ? tracks : chosen;
-}
