@@ -9,7 +9,7 @@ import type { WantedWindow } from '../look/layouts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import { isImages, noAudio, notCopyable, tooLarge, tooLong } from './rejections.js';
-import { isMp4File, noOriginalClip, windowFor } from './window.js';
+import { isMp4File, noOriginalClip, type PlannedStreams, windowFor } from './window.js';
 import {
   audioContainer,
   mp3AudioAction,
@@ -21,7 +21,7 @@ import {
   type Players,
   type StreamAction,
 } from '../formats/codecs.js';
-import { estimateAudioBytes, estimateMp4Bytes, fitInto, type Size } from './estimate.js';
+import { estimateBytes, fitInto, type Size } from './estimate.js';
 
 /** `height` and `width` of the output. */
 export interface VideoPlan extends Size {
@@ -129,13 +129,7 @@ export function planTarget(
   const window = mayWindow ? windowFor(target, whole, clip) : null;
   if (clip !== null && target === 'original' && window?.readers.length !== 1) throw noOriginalClip();
   const audioSeconds = audioSecondsOf(streams, extraction, clip);
-  const estimate = {
-    formats: streams.formats,
-    durationSeconds: audioSeconds ?? durationSeconds,
-    transcodesVideo: streams.video?.action === 'transcode',
-    transcodesAudio: streams.audio?.action === 'transcode',
-  };
-  const wholeBytes = streams.container === 'mp4' ? estimateMp4Bytes(estimate) : estimateAudioBytes(estimate);
+  const wholeBytes = estimateBytes(streams, audioSeconds ?? durationSeconds);
   const seconds = durationSeconds === null ? lengthOf(clip) : secondsIn(clip, durationSeconds);
   const estimatedBytes = shareOf(wholeBytes, seconds, durationSeconds);
   const mediaStateWrongLength = extraction.mediaDefect !== null;
@@ -205,8 +199,7 @@ function withExactAudio(streams: Streams): Streams {
   return { ...streams, audio: streams.audio && { ...streams.audio, action: 'transcode' } };
 }
 
-interface Streams {
-  readonly formats: readonly Format[];
+interface Streams extends PlannedStreams {
   readonly tracks: Expected['tracks'];
   readonly container: Plan['container'];
   readonly video: VideoPlan | null;
