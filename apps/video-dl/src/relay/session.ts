@@ -11,7 +11,7 @@ import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type Beginning, type RelayContext, type Resource } from './resource.js';
-import { SegmentsResource, type TimeSpan } from './segments-resource.js';
+import { OpenedSegments, type TimeSpan } from './opened-segments.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
 /** Something for ffmpeg to read. */
@@ -109,8 +109,8 @@ export class ServedSession {
       return await Promise.all(
         tracks.filter(isWanted).map(async ({ carries, index }) => {
           const reading = { span, readsAudioOnly: readsAudioOnly || carries === 'audio' };
-          const resource = new SegmentsResource(index, this.#context, reading);
-          return this.#segmentsInput(resource, await resource.prepare(signal));
+          const segments = new OpenedSegments(index, this.#context, reading);
+          return this.#segmentsInput(segments, await segments.open(signal));
         }),
       );
     } catch (error) {
@@ -202,24 +202,25 @@ export class ServedSession {
     };
   }
 
-  #segmentsInput(resource: SegmentsResource, beginning: Beginning): RelayInput {
+  #segmentsInput(segments: OpenedSegments, beginning: Beginning): RelayInput {
+    const resource = new OpenedResource(segments);
     return {
       ...beginning,
       url: this.#urlOf(resource),
       isJoined: true,
       isWhole: false,
       get lengths() {
-        return resource.lengths;
+        return resource.isComplete() ? segments.lengths : null;
       },
       get changes() {
-        return resource.changes;
+        return segments.changes;
       },
-      lookAhead: () => resource.lookAhead(this.#options.closing.signal),
+      lookAhead: () => segments.lookAhead(this.#options.closing.signal),
       feed: (target) => this.#feed(resource, target),
     };
   }
 
-  async #feed(resource: SegmentsResource, target: Writable): Promise<void> {
+  async #feed(resource: OpenedResource, target: Writable): Promise<void> {
     const gone = new AbortController();
     for (const event of ['close', 'error'])
       target.once(event, () => gone.abort(new Error('the reader closed its input')));
