@@ -169,8 +169,8 @@ function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
   if (isUntimed && changed.audio && plan.audio?.ignoresTimes !== true)
     throw new UnexpectedMediaError({ kind: 'untimed_audio' }, changesInTheMiddle);
   if (plan.video === null || plan.audio !== null) return;
-  const late = facts.lateTracks.find(({ kind }) => kind === 'audio');
-  if (late !== undefined) throw new UnexpectedMediaError({ ...late, kind: 'late_audio' }, changesInTheMiddle);
+  const late = facts.lateAudio;
+  if (late !== null) throw new UnexpectedMediaError({ ...late, kind: 'late_audio' }, changesInTheMiddle);
   const isAwaited = plan.awaitsAudio && audio?.hasAudio === true;
   if (isAwaited || (facts.hasUnknownAudio && inputs.some(({ changes }) => changes.added?.has('audio'))))
     throw new UnexpectedMediaError({ kind: 'late_audio', at: 0, seconds: 0 }, changesInTheMiddle);
