@@ -7,14 +7,8 @@ import { isBefore51, versionOf } from './version.js';
 const nearStart = "setpts='if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS)'";
 
 const bt709 = [
-  '-color_primaries',
-  'bt709',
-  '-color_trc',
-  'bt709',
-  '-colorspace',
-  'bt709',
-  '-color_range',
-  'tv',
+  ...['-color_primaries', 'bt709', '-color_trc', 'bt709'],
+  ...['-colorspace', 'bt709', '-color_range', 'tv'],
 ];
 
 /** Maps a high dynamic range to BT.709, in linear light. Files don't always state the primaries and the matrix. */
