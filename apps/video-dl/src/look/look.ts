@@ -32,10 +32,12 @@ export interface Looked {
 
 /** What the page's word promises. */
 export interface Draft extends Tags {
-  readonly formatIds: readonly string[];
+  /** One source with everything, or video and audio, in this order. */
   readonly inputs: readonly MediaSource[];
+  readonly formatIds: readonly string[];
   /** Which site file may be sent unchanged (`audio` means any audio file); null if none. */
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
+  /** Whether the site's files may be an MP4 but for their header. */
   readonly mayNeedOnlyHeader: boolean;
   /** Of a clip that may be one of MP4 files. */
   readonly window: WantedWindow | null;

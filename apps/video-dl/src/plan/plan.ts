@@ -2,11 +2,10 @@ import { DomainError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
-import { type Chapter, chaptersIn } from '../formats/chapters.js';
+import { chaptersIn } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/probed.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
-import type { WantedWindow } from '../look/layouts.js';
-import type { MediaSource } from '../upstream/media-source.js';
+import type { Draft } from '../look/look.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import { isImages, noAudio, notCopyable, tooLarge, tooLong } from './rejections.js';
 import { isMp4File, noOriginalClip, type PlannedStreams, windowFor } from './window.js';
@@ -67,11 +66,8 @@ export interface Expected {
 }
 
 /** What to produce for one target, and from which sources. */
-export interface Plan {
+export interface Plan extends Draft, Pick<Extraction, 'id' | 'covers'> {
   readonly target: Target;
-  /** One source with everything, or video and audio, in this order. */
-  readonly inputs: readonly MediaSource[];
-  readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
   /** Whether the media list audio, but the part we read has none. */
@@ -82,22 +78,8 @@ export interface Plan {
   readonly audioStart?: { readonly at: number; readonly seconds: number };
   /** Output container; null if we can't generate one and only the site's own file will do. */
   readonly container: 'mp4' | AudioContainer | null;
-  /** Which site file we may send unchanged (`audio` means any audio file); null if we always generate the response. */
-  readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
-  /** Whether the site's files may be an MP4 but for their header. */
-  readonly mayNeedOnlyHeader: boolean;
-  /** Of a clip of MP4 files. */
-  readonly window: WantedWindow | null;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
-  /** The site's id of the video. */
-  readonly id: string;
-  readonly title: string;
-  readonly uploader: string | null;
-  readonly webpageUrl: string;
-  readonly covers: readonly string[];
-  /** In the time of the stream. */
-  readonly chapters: readonly Chapter[];
   /** Subtitles to add, in the time of the stream. */
   readonly texts: readonly TextTrack[];
 }
