@@ -3,7 +3,7 @@ import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
 import { chaptersIn } from '../formats/chapters.js';
-import type { HdrTransfer } from '../formats/probed.js';
+import type { AudioTrack, VideoTrack } from '../ffmpeg/track-plan.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { Draft } from '../look/look.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
@@ -20,35 +20,20 @@ import {
   type Players,
   type StreamAction,
 } from '../formats/codecs.js';
-import { estimateBytes, fitInto, type Size } from './estimate.js';
+import { estimateBytes, fitInto } from './estimate.js';
 
-/** `height` and `width` of the output. */
-export interface VideoPlan extends Size {
-  readonly action: StreamAction;
-  /** Of the source. */
-  readonly codec: string;
-  /** Limit for the shorter side if we encode, in pixels. */
-  readonly maxShortSide: number;
+export interface VideoPlan extends VideoTrack {
+  readonly width: number | null;
+  readonly height: number | null;
   readonly fps: number | null;
-  /** Of a source with a high dynamic range. */
-  readonly hdr?: HdrTransfer | undefined;
   /** How much of its beginning the file hides. */
   readonly hiddenSeconds?: number | undefined;
-  /** Whether its frames have different sizes, as behind an advertisement. */
-  readonly changesSize?: boolean;
   readonly plays: Players;
 }
 
-export interface AudioPlan {
-  readonly action: StreamAction;
-  readonly codec: string;
-  readonly track?: number | undefined;
+export interface AudioPlan extends AudioTrack {
   /** How much of its beginning the file hides. */
   readonly hiddenSeconds?: number | undefined;
-  /** Whether to leave out copied packets that an edit list hides. */
-  readonly skipsHidden?: boolean;
-  /** Whether to encode the audio without gaps or cuts, whatever its timestamps say. */
-  readonly ignoresTimes?: boolean;
 }
 
 /** What the stream must contain. The relay delivers it, and verification checks the result against it. */
