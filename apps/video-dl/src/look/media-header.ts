@@ -108,7 +108,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);
       if (session.failure instanceof ChangedFileError) {
-        heads.markOneShot(source);
+        heads.markOneShot([source]);
         return withoutLength(await heads.of(source, options));
       }
       throw session.failure ?? readError(error, isWhole);
