@@ -44,12 +44,8 @@ export class CopiedAudioOutput implements StreamOutput {
   ): string[] {
     if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
     const metadata = { title, artist, comment };
-    return copiedAudioArguments(
-      input,
-      { ...audio, container: this.#container, codec: codecFamily(audio.codec) },
-      metadata,
-      this.#tools,
-    );
+    const track = { ...audio, codec: codecFamily(audio.codec) };
+    return copiedAudioArguments(input, track, this.#container, metadata, this.#tools);
   }
 
   async begin(expected: Expectation): Promise<OutputRun> {

@@ -44,7 +44,7 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   const facts = new InputFactsReader();
   const inputs = stream.inputs ?? (await openInputs({ ...stream, signal: job.signal }));
   const plan = withInputs(stream.plan, inputs);
-  for (const input of inputs) input.readAhead();
+  for (const input of inputs) input.readAhead?.();
   const expected = new Expectation(
     plan.expected,
     inputs.map((input, index) => expectedInput(input, index, facts)),
@@ -147,7 +147,7 @@ function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
   for (const track of ['video', 'audio'] as const)
     if (plan[track]?.action === 'copy' && changed[track])
       throw new UnexpectedMediaError({ kind: 'changes', track }, changesInTheMiddle);
-  const size = plan.video?.action === 'copy' ? largestOf(inputs[0]?.pictureSizes ?? []) : undefined;
+  const size = plan.video?.action === 'copy' ? largestOf(video?.pictureSizes ?? []) : undefined;
   if (size !== undefined)
     throw new UnexpectedMediaError({ kind: 'changes', track: 'video', size }, changesInTheMiddle);
   const isUntimed =
@@ -155,8 +155,8 @@ function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
   if (isUntimed && changed.audio && plan.audio?.ignoresTimes !== true)
     throw new UnexpectedMediaError({ kind: 'untimed_audio' }, changesInTheMiddle);
   if (plan.video === null || plan.audio !== null) return;
-  const late = facts.lateTracks.find(({ kind }) => kind === 'audio');
-  if (late !== undefined) throw new UnexpectedMediaError({ ...late, kind: 'late_audio' }, changesInTheMiddle);
+  const late = facts.lateAudio;
+  if (late !== null) throw new UnexpectedMediaError({ ...late, kind: 'late_audio' }, changesInTheMiddle);
   const isAwaited = plan.awaitsAudio && audio?.hasAudio === true;
   if (isAwaited || (facts.hasUnknownAudio && inputs.some(({ changes }) => changes.added?.has('audio'))))
     throw new UnexpectedMediaError({ kind: 'late_audio', at: 0, seconds: 0 }, changesInTheMiddle);

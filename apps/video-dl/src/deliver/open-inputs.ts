@@ -41,10 +41,9 @@ export async function openInputs({
         const track = tracks[index] ?? 'all';
         const found = await session.add(source, track, span, undefined, output.file?.identity);
         if (index === 0 && plan.video?.action === 'copy') await found[0]?.lookAhead?.();
-        const chosen = track === 'all' ? found : [withTrack(found, track)];
-        if (clip === null) return chosen;
+        if (clip === null) return found;
         return Promise.all(
-          chosen.map((input) => clipInput(input, { plan, clip, track, session, tools, signal })),
+          found.map((input) => clipInput(input, { plan, clip, track, session, tools, signal })),
         );
       }),
     );
@@ -151,10 +150,4 @@ function isOutside(stream: ProbedStream | undefined, { startSeconds, endSeconds 
     startSeconds > delaySeconds + durationSeconds - maxDelaySeconds ||
     (endSeconds ?? Infinity) < delaySeconds + maxDelaySeconds
   );
-}
-
-function withTrack(inputs: readonly RelayInput[], track: 'video' | 'audio'): RelayInput {
-  const input = inputs.find(({ carries }) => carries === 'all' || carries === track);
-  if (input === undefined) throw new Error(`a plan has an input with ${track}`);
-  return input;
 }

@@ -213,7 +213,8 @@ export class StreamingService implements AsyncDisposable {
    */
   async #deliver(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
     const { looker } = this.#ways;
-    const areFactsOld = looker.remembers(inputs);
+    const { heads } = this.#options;
+    const areFactsOld = heads.remembers(inputs);
     let way: Way | undefined;
     try {
       way = await this.#ways.decide(wish, headOptions(job));
@@ -223,13 +224,13 @@ export class StreamingService implements AsyncDisposable {
       const isOther = error instanceof ChangedFileError || job.signal.reason instanceof ChangedFileError;
       const isUnplanned = way?.kind === 'convert' && way.window === undefined;
       const isOneShot = isOther && way?.kind !== 'one shot' && (isUnplanned || !areFactsOld);
-      if (isOneShot) looker.markOneShot(inputs);
+      if (isOneShot) heads.markOneShot(inputs);
       const isSettled = isUnplanned || way?.kind === 'one shot';
       const isRepeated =
         !job.response.headersSent && (isOneShot ? looker.isOneShot(inputs) : areFactsOld && !isSettled);
       if (isOther && isRepeated) job.restart();
       job.signal.throwIfAborted();
-      if (!isSettled) looker.forget(inputs);
+      if (!isSettled) heads.forget(inputs);
       if (!isRepeated || isAboutRequest(error)) throw error;
       await this.#deliver(job, wish, inputs);
     }

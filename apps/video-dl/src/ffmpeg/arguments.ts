@@ -8,7 +8,7 @@ import {
   skipOptions,
   threadOptions,
 } from './inputs.js';
-import type { Track, TrackPlan } from './track-plan.js';
+import type { AudioTrack, TrackPlan } from './track-plan.js';
 import { videoOptions } from './video.js';
 
 export interface OutputMetadata {
@@ -81,7 +81,7 @@ export function mp4Arguments(
 /** ffmpeg's arguments for bare MP3 frames on stdout. No tags: the service sends its own first. */
 export function mp3Arguments(
   input: FfmpegInput,
-  audio: NonNullable<TrackPlan['audio']>,
+  audio: AudioTrack,
   tools: CallOptions,
   { trim = null, clip = null }: { trim?: AudioTrim | null; clip?: ClipTimes | null } = {},
 ): string[] {
@@ -103,12 +103,8 @@ export function mp3Arguments(
 /** ffmpeg's arguments for copied audio on stdout, in a fragmented MP4 or Ogg. */
 export function copiedAudioArguments(
   input: FfmpegInput,
-  {
-    container,
-    codec,
-    track = 0,
-    skipsHidden = false,
-  }: Track & { container: 'm4a' | 'ogg'; skipsHidden?: boolean | undefined },
+  { codec, track = 0, skipsHidden = false }: AudioTrack,
+  container: 'm4a' | 'ogg',
   metadata: OutputMetadata,
   tools: CallOptions,
 ): string[] {

@@ -1,5 +1,5 @@
 import { audioClip, type ClipTimes } from './clip.js';
-import type { TrackPlan } from './track-plan.js';
+import type { AudioTrack } from './track-plan.js';
 
 /** Constant bit rate of the MP3s we encode. */
 export const mp3BitrateKbps = 192;
@@ -16,7 +16,7 @@ export interface AudioTrim {
 /** Some files state only the number of channels, which the encoder rejects. */
 const aacLayouts = 'mono|stereo|2.1|3.0|4.0|quad|5.0|5.0(side)|5.1|5.1(side)|6.1|7.1';
 
-export function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: ClipTimes | null): string[] {
+export function mp4AudioOptions(audio: AudioTrack, cut: ClipTimes | null): string[] {
   if (audio.action === 'transcode') {
     const layouts = `aformat=channel_layouts=${aacLayouts}`;
     const filters = ['aresample=async=1', ...audioClip(cut), layouts];
@@ -31,7 +31,7 @@ export function mp4AudioOptions(audio: NonNullable<TrackPlan['audio']>, cut: Cli
  * silence, because MP3 can't represent them.
  */
 export function mp3EncoderOptions(
-  { ignoresTimes = false }: NonNullable<TrackPlan['audio']>,
+  { ignoresTimes = false }: AudioTrack,
   trim: AudioTrim | null,
   clip: ClipTimes | null,
 ): string[] {

@@ -28,16 +28,8 @@ const filterError = /\[error\] Error applying bitstream filters/u;
 /** Sound from all directions, for headsets. ffmpeg decodes it, but can't mix it down. */
 const spatialAudio = /channel layout '[^']{0,40}ambisonic/iu;
 
-/** A track that isn't among those at the beginning. */
-export interface LateTrack {
-  readonly kind: 'video' | 'audio';
-  /** Its first byte in the input. */
-  readonly at: number;
-  readonly seconds: number;
-}
-
-const lateTrack =
-  /^\[[^\]]{1,80}\] \[warning\] New (audio|video) stream \d+:\d+ at pos:(\d+) and DTS:(-?[\d.]+)s/u;
+const lateAudioReport =
+  /^\[[^\]]{1,80}\] \[warning\] New audio stream \d+:\d+ at pos:(\d+) and DTS:(-?[\d.]+)s/u;
 
 /**
  * Parses ffmpeg's diagnostics (`-loglevel level+verbose`). We check the finished output
@@ -56,8 +48,8 @@ export class InputFactsReader {
   decodeErrors = 0;
   /** Whether it has audio that can't be mixed down. */
   isSpatial = false;
-  /** The first track of each kind that ffmpeg found too late to output it. */
-  readonly lateTracks: LateTrack[] = [];
+  /** The first byte and time of audio that ffmpeg found too late to output it; null if there is none. */
+  lateAudio: { readonly at: number; readonly seconds: number } | null = null;
   /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
   hasUnknownAudio = false;
   /** Packets of audio that ffmpeg read, reported when it ends; null until then. */
@@ -77,7 +69,8 @@ export class InputFactsReader {
     if (invalidDataReport.test(line)) this.hasInvalidData = true;
     if (decodeError.test(line) || filterError.test(line)) this.decodeErrors += 1;
     if (spatialAudio.test(line)) this.isSpatial = true;
-    this.#readLateTrack(line);
+    const late = lateAudioReport.exec(line);
+    if (late !== null) this.lateAudio ??= { at: Number(late[1]), seconds: Number(late[2]) };
     if (line.startsWith('[info] Output #')) this.#isOutput = true;
     const opened = /^\[info\] Input #\d+, (\S{1,100}), from /u.exec(line);
     if (opened?.[1] !== undefined) {
@@ -103,13 +96,6 @@ export class InputFactsReader {
     const seconds = readClock(stated.slice(1, 4));
     // ffmpeg prints two decimals.
     if (!isUnknownLength(seconds, input.format, 0.006)) input.durationSeconds = seconds;
-  }
-
-  #readLateTrack(line: string): void {
-    const [, kind, at, seconds] = lateTrack.exec(line) ?? [];
-    if (kind !== 'audio' && kind !== 'video') return;
-    if (this.lateTracks.some((track) => track.kind === kind)) return;
-    this.lateTracks.push({ kind, at: Number(at), seconds: Number(seconds) });
   }
 
   #readAudio(line: string): void {

@@ -35,9 +35,13 @@ export interface LocateOptions {
  * @throws MediaToolsMissingError
  */
 export async function locateMediaTools(options: LocateOptions = {}): Promise<MediaTools> {
-  const searchPath = options.searchPath ?? process.env.PATH ?? '';
-  const ffmpeg = await locateFfmpeg(options, searchPath);
-  const ffprobe = await locateFfprobe(ffmpeg, searchPath);
+  const folders = (options.searchPath ?? process.env.PATH ?? '').split(delimiter);
+  const ffmpeg = await locateFfmpeg(options.ffmpegPath, folders);
+  const ffprobe = await locate(
+    'ffprobe',
+    [dirname(ffmpeg), ...folders],
+    'ffprobe was found neither next to ffmpeg nor on PATH. Install the complete ffmpeg package.',
+  );
   const [version, , hasZscale] = await Promise.all([
     readVersion(ffmpeg),
     readVersion(ffprobe),
@@ -52,37 +56,23 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
   };
 }
 
-async function locateFfmpeg(options: LocateOptions, searchPath: string): Promise<string> {
-  if (options.ffmpegPath !== undefined) return requireExecutable(options.ffmpegPath, 'FFMPEG_PATH');
-  const found = await onPath('ffmpeg', searchPath);
-  if (found !== undefined) return found;
-  throw new MediaToolsMissingError(
-    'ffmpeg was not found on PATH. Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH.',
-  );
-}
-
-async function locateFfprobe(ffmpeg: string, searchPath: string): Promise<string> {
-  const beside = join(dirname(ffmpeg), 'ffprobe');
-  if (await isExecutable(beside)) return beside;
-  const found = await onPath('ffprobe', searchPath);
-  if (found !== undefined) return found;
-  throw new MediaToolsMissingError(
-    'ffprobe was found neither next to ffmpeg nor on PATH. Install the complete ffmpeg package.',
-  );
-}
-
-async function requireExecutable(file: string, setting: string): Promise<string> {
+async function locateFfmpeg(file: string | undefined, folders: readonly string[]): Promise<string> {
+  if (file === undefined) {
+    const install = 'Install ffmpeg (apt-get install ffmpeg, brew install ffmpeg) or set FFMPEG_PATH.';
+    return locate('ffmpeg', folders, `ffmpeg was not found on PATH. ${install}`);
+  }
   if (await isExecutable(file)) return file;
   throw new MediaToolsMissingError(
-    `${setting} is "${file}", which isn't an executable file. Correct or unset it.`,
+    `FFMPEG_PATH is "${file}", which isn't an executable file. Correct or unset it.`,
   );
 }
 
-async function onPath(name: string, searchPath: string): Promise<string | undefined> {
-  for (const folder of searchPath.split(delimiter)) {
+/** @throws MediaToolsMissingError with this message if no folder has the program */
+async function locate(name: string, folders: readonly string[], missing: string): Promise<string> {
+  for (const folder of folders) {
     if (folder !== '' && (await isExecutable(join(folder, name)))) return join(folder, name);
   }
-  return undefined;
+  throw new MediaToolsMissingError(missing);
 }
 
 function isExecutable(file: string): Promise<boolean> {

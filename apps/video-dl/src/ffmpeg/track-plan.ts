@@ -1,28 +1,39 @@
+import type { StreamAction } from '../formats/codecs.js';
+import type { HdrTransfer } from '../formats/probed.js';
 import type { ClipTimes } from './clip.js';
 
-export interface Track {
-  codec: string;
+/** What to do with the video. */
+export interface VideoTrack {
+  readonly action: StreamAction;
+  /** Of the source. */
+  readonly codec: string;
+  /** Encoded video is scaled down until its shorter side has at most this many pixels. */
+  readonly maxShortSide: number;
+  /** Size of the output; null if only ffmpeg can tell. */
+  readonly width?: number | null;
+  readonly height?: number | null;
+  /** Whether its frames have different sizes, as behind an advertisement. */
+  readonly changesSize?: boolean;
+  readonly fps?: number | null;
+  /** Of a source with a high dynamic range, which 8 bits can't show. */
+  readonly hdr?: HdrTransfer | undefined;
+}
+
+/** What to do with the audio. */
+export interface AudioTrack {
+  readonly action: StreamAction;
+  readonly codec: string;
   /** Its number among the tracks of its type, without covers; defaults to 0. */
-  track?: number | undefined;
+  readonly track?: number | undefined;
+  /** Whether to leave out copied packets that an edit list hides. */
+  readonly skipsHidden?: boolean;
+  /** Whether to encode the audio without gaps or cuts, whatever its timestamps say. */
+  readonly ignoresTimes?: boolean;
 }
 
 /** What to do with each track; null omits it. */
 export interface TrackPlan {
-  video:
-    | (Track & { action: 'copy' })
-    /** Scaled down until its shorter side has at most `maxShortSide` pixels. */
-    | (Track & {
-        action: 'transcode';
-        maxShortSide: number;
-        /** Size of the output; null if only ffmpeg can tell. */
-        width?: number | null;
-        height?: number | null;
-        changesSize?: boolean | undefined;
-        fps?: number | null;
-        /** Of a source with a high dynamic range, which 8 bits can't show. */
-        hdr?: 'pq' | 'hlg' | undefined;
-      })
-    | null;
-  audio: (Track & { action: 'copy' | 'transcode'; ignoresTimes?: boolean | undefined }) | null;
-  clip?: ClipTimes | null;
+  readonly video: VideoTrack | null;
+  readonly audio: AudioTrack | null;
+  readonly clip?: ClipTimes | null;
 }

@@ -1,20 +1,14 @@
 import { clipEncoderOptions, type ClipTimes, usualFps, videoClip } from './clip.js';
 import type { CallOptions } from './inputs.js';
-import type { TrackPlan } from './track-plan.js';
+import type { VideoTrack } from './track-plan.js';
 import { isBefore51, versionOf } from './version.js';
 
 /** Recordings may begin with frames before the first one in decoding order, whose time is 0. ffmpeg would drop them. */
 const nearStart = "setpts='if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS)'";
 
 const bt709 = [
-  '-color_primaries',
-  'bt709',
-  '-color_trc',
-  'bt709',
-  '-colorspace',
-  'bt709',
-  '-color_range',
-  'tv',
+  ...['-color_primaries', 'bt709', '-color_trc', 'bt709'],
+  ...['-colorspace', 'bt709', '-color_range', 'tv'],
 ];
 
 /** Maps a high dynamic range to BT.709, in linear light. Files don't always state the primaries and the matrix. */
@@ -34,11 +28,7 @@ const copiedNames: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:hevc|h265|hvc1)/u, ['-tag:v', 'hvc1']],
 ];
 
-export function videoOptions(
-  video: NonNullable<TrackPlan['video']>,
-  tools: CallOptions,
-  cut: ClipTimes | null,
-): string[] {
+export function videoOptions(video: VideoTrack, tools: CallOptions, cut: ClipTimes | null): string[] {
   if (video.action === 'transcode') {
     const times = cut === null ? [nearStart] : videoClip(cut);
     const tones = video.hdr === undefined || tools.hasZscale !== true ? [] : toneMapping(video.hdr);
@@ -68,12 +58,10 @@ function frameTimesOptions(tools: CallOptions): string[] {
   return [isBefore51(tools) ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', major < 7 ? '-1' : 'demux'];
 }
 
-type EncodedVideo = Extract<NonNullable<TrackPlan['video']>, { action: 'transcode' }>;
-
 /** A phone that is turned while it records in one of these changes the size of its frames, without saying so before. */
 const mayTurn = /^vp[89]/u;
 
-function sizeFilters({ codec, changesSize, maxShortSide, width, height }: EncodedVideo): string[] {
+function sizeFilters({ codec, changesSize, maxShortSide, width, height }: VideoTrack): string[] {
   const isKnown = width != null && height != null;
   return isKnown && (changesSize === true || mayTurn.test(codec))
     ? fitInto(width, height)

@@ -32,10 +32,12 @@ export interface Looked {
 
 /** What the page's word promises. */
 export interface Draft extends Tags {
-  readonly formatIds: readonly string[];
+  /** One source with everything, or video and audio, in this order. */
   readonly inputs: readonly MediaSource[];
+  readonly formatIds: readonly string[];
   /** Which site file may be sent unchanged (`audio` means any audio file); null if none. */
   readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
+  /** Whether the site's files may be an MP4 but for their header. */
   readonly mayNeedOnlyHeader: boolean;
   /** Of a clip that may be one of MP4 files. */
   readonly window: WantedWindow | null;
@@ -105,24 +107,9 @@ export class Looker {
     if (error instanceof UnexpectedMediaError) this.#lessons.learn(page, formatIds, error.learnt);
   }
 
-  /** Whether facts come from an earlier request. */
-  remembers(inputs: readonly MediaSource[]): boolean {
-    return inputs.some((source) => this.#options.heads.has(source));
-  }
-
   /** Whether a stream of these inputs must be made from a single response. */
   isOneShot([source, second]: readonly MediaSource[]): boolean {
     return source !== undefined && second === undefined && this.#options.heads.isOneShot(source);
-  }
-
-  /** Remembers that a file differs with each response. */
-  markOneShot(inputs: readonly MediaSource[]): void {
-    for (const source of inputs) this.#options.heads.markOneShot(source);
-  }
-
-  /** Drops the facts of files that have changed. */
-  forget(inputs: readonly MediaSource[]): void {
-    for (const source of inputs) this.#options.heads.forget(source);
   }
 
   async #factsOf(source: MediaSource, draft: Draft, options: LookOptions): Promise<SourceFacts> {

@@ -80,7 +80,6 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       renew,
     };
     const session = relay.open(options);
-    const endsAt = performance.now() + maxMs;
     let isWhole = true;
     try {
       await untilAvailable([source], { signal, maxMs });
@@ -90,19 +89,17 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       if (head?.isOneShot === true && !statesLength.test(head.probe?.formatName ?? ''))
         return withoutLength(head);
       const { environment, parse } = session;
+      const probing = { signal: options.signal, parse, maxMs };
       if (read !== undefined) {
         const { probe: own, totalBytes } = read.head;
-        const found = own
-          ? { ...own, sizeBytes: totalBytes }
-          : await probeBeginning(tools, read, { signal: options.signal, parse, maxMs });
+        const found = own ? { ...own, sizeBytes: totalBytes } : await probeBeginning(tools, read, probing);
         if (found !== null) return corrected(found, head);
       }
       // Only the first segments are read, and an MP3 doesn't need those of one encoding.
       const inputs = await session.add(source, 'all', null, true);
       const probes = await Promise.all(
         inputs.map(async ({ url, probing: analysis, isJoined, statedSeconds }) => {
-          const restMs = Math.max(1, Math.ceil(endsAt - performance.now()));
-          const found = await probe(tools, url, { signal, parse, maxMs: restMs, analysis, environment });
+          const found = await probe(tools, url, { ...probing, analysis, environment });
           return isJoined ? ofWhole(found, statedSeconds) : corrected(found, head);
         }),
       );
@@ -111,7 +108,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);
       if (session.failure instanceof ChangedFileError) {
-        heads.markOneShot(source);
+        heads.markOneShot([source]);
         return withoutLength(await heads.of(source, options));
       }
       throw session.failure ?? readError(error, isWhole);

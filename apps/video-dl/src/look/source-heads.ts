@@ -88,25 +88,27 @@ export class SourceHeads {
     }
   }
 
-  /** Remembers that a source sends other bytes with each response. */
-  markOneShot(source: MediaSource): void {
-    this.#oneShots.add(source);
-    this.forget(source);
+  /** Remembers that sources send other bytes with each response. */
+  markOneShot(sources: readonly MediaSource[]): void {
+    for (const source of sources) this.#oneShots.add(source);
+    this.forget(sources);
   }
 
   isOneShot(source: MediaSource): boolean {
     return this.#oneShots.has(source);
   }
 
-  /** Whether the header is cached. */
-  has(source: MediaSource): boolean {
-    return this.#seen.has(source);
+  /** Whether a header is cached from an earlier request. */
+  remembers(sources: readonly MediaSource[]): boolean {
+    return sources.some((source) => this.#seen.has(source));
   }
 
-  /** Drops the cached header of a file that has changed. */
-  forget(source: MediaSource): void {
-    this.#seen.delete(source);
-    this.#pieces.delete(source);
+  /** Drops the cached headers of files that have changed. */
+  forget(sources: readonly MediaSource[]): void {
+    for (const source of sources) {
+      this.#seen.delete(source);
+      this.#pieces.delete(source);
+    }
   }
 
   async #read(

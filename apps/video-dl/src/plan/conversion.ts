@@ -17,7 +17,6 @@ export interface InputFacts {
 }
 
 interface OpenedInput extends InputFacts {
-  readonly pictureSizes?: readonly PictureSize[] | undefined;
   readonly changes?: TrackChanges;
 }
 
@@ -35,7 +34,7 @@ export function conversionOf(plan: Plan, learnt: readonly Learnt[]): Plan {
 
 /** The plan, once it is known what its inputs have. */
 export function withInputs(whole: Plan, inputs: readonly OpenedInput[]): Plan {
-  const size = largestOf(inputs[0]?.pictureSizes ?? []);
+  const size = largestOf(inputs[0]?.changes?.pictureSizes ?? []);
   const sized = size === undefined ? whole : withLearnt(whole, { kind: 'changes', track: 'video', size });
   const changesAudio = inputs.at(-1)?.changes?.changed?.has('audio') === true;
   const plan = changesAudio ? withLearnt(sized, { kind: 'changes', track: 'audio' }) : sized;

@@ -1,5 +1,6 @@
 import type { Format } from '../extract/types.js';
 import { aacBitrateKbps, mp3BitrateKbps } from '../ffmpeg/audio.js';
+import type { PlannedStreams } from './window.js';
 
 const bytesPerKbit = 125;
 /** Headers in a fragmented MP4. */
@@ -11,65 +12,62 @@ const defaultAudioKbps = 128;
 /** Codecs whose bit rate depends on the audio so much that no default is near it. */
 const lossless = /^(?:alac|dts|flac|mlp|pcm|truehd|tta|wavpack)/;
 
-export interface EstimateInput {
-  readonly formats: readonly Format[];
-  readonly durationSeconds: number | null;
-  readonly transcodesVideo: boolean;
-  readonly transcodesAudio: boolean;
-}
-
-/** Size of the MP4 in bytes; null if neither sizes nor bit rates are known. */
-export function estimateMp4Bytes(input: EstimateInput): number | null {
-  // The encoder targets a quality, so its output size is unpredictable.
-  if (input.transcodesVideo) return null;
-  const sizes = input.formats.map((format) => formatBytes(format, input.durationSeconds));
-  if (sizes.some((size) => size === null)) return null;
-  let bytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
-  if (input.transcodesAudio) {
-    if (input.durationSeconds === null) return null;
-    const audio = input.formats.find(({ hasAudio }) => hasAudio === true);
-    const before = audioBytes(audio, input.durationSeconds);
-    if (before === null) return null;
-    bytes += aacBitrateKbps * bytesPerKbit * input.durationSeconds - before;
+/**
+ * Size of the output in bytes; null if it is unpredictable, or if neither sizes nor bit rates are known.
+ * @param seconds of the media; null if unknown
+ */
+export function estimateBytes(
+  { container, formats, video, audio }: PlannedStreams,
+  seconds: number | null,
+): number | null {
+  const encodesAudio = audio?.action === 'transcode';
+  if (container !== 'mp4') {
+    const bytes = encodesAudio ? bytesAt(mp3BitrateKbps, seconds) : audioBytes(formats[0], seconds, null);
+    return bytes && Math.round(bytes);
   }
-  return Math.max(0, Math.round(bytes * mp4Overhead)) + mp4HeaderBytes;
-}
-
-/** Of the audio that is replaced; null if it may be anything. */
-function audioBytes(format: Format | undefined, durationSeconds: number): number | null {
-  if (format?.hasVideo === false) return formatBytes(format, durationSeconds);
-  const usualKbps = lossless.test(format?.audioCodec ?? '') ? null : defaultAudioKbps;
-  const kbps = format?.audioBitrateKbps ?? usualKbps;
-  return kbps && kbps * bytesPerKbit * durationSeconds;
-}
-
-/** Size of the MP3 or the copied audio in bytes; null if the duration is unknown. */
-export function estimateAudioBytes(input: EstimateInput): number | null {
-  const { durationSeconds } = input;
-  if (input.transcodesAudio) {
-    return durationSeconds === null ? null : Math.round(durationSeconds * mp3BitrateKbps * bytesPerKbit);
+  // The encoder targets a quality.
+  if (video?.action === 'transcode') return null;
+  const sizes = formats.map((format) => formatBytes(format, seconds));
+  if (encodesAudio) {
+    const before = formats.find(({ hasAudio }) => hasAudio === true);
+    const usualKbps = lossless.test(before?.audioCodec ?? '') ? null : defaultAudioKbps;
+    const replaced = audioBytes(before, seconds, usualKbps);
+    sizes.push(bytesAt(aacBitrateKbps, seconds), replaced && -replaced);
   }
-  const [format] = input.formats;
-  if (format?.hasVideo === false) return formatBytes(format, durationSeconds);
-  const kbps = format?.audioBitrateKbps ?? null;
-  return kbps === null || durationSeconds === null ? null : Math.round(durationSeconds * kbps * bytesPerKbit);
+  const bytes = sum(sizes);
+  return bytes === null ? null : Math.max(0, Math.round(bytes * mp4Overhead)) + mp4HeaderBytes;
 }
 
-function formatBytes(format: Format, durationSeconds: number | null): number | null {
-  const overhead = format.source.kind === 'hls' ? transportStreamOverhead : 1;
-  if (format.filesizeBytes !== null) {
-    return Math.round(format.filesizeIsEstimate ? format.filesizeBytes / overhead : format.filesizeBytes);
-  }
-  const kbps = format.totalBitrateKbps ?? sumOfTracks(format);
-  return kbps === null || durationSeconds === null
-    ? null
-    : Math.round((kbps * bytesPerKbit * durationSeconds) / overhead);
+/** Of a format's audio. @param usualKbps its bit rate if the page states none; null if it may be anything */
+function audioBytes(
+  format: Format | undefined,
+  seconds: number | null,
+  usualKbps: number | null,
+): number | null {
+  if (format?.hasVideo === false) return formatBytes(format, seconds);
+  return bytesAt(format?.audioBitrateKbps ?? usualKbps, seconds);
+}
+
+function formatBytes(format: Format, seconds: number | null): number | null {
+  const { filesizeBytes, filesizeIsEstimate, totalBitrateKbps, source } = format;
+  const overhead = source.kind === 'hls' ? transportStreamOverhead : 1;
+  if (filesizeBytes !== null)
+    return Math.round(filesizeIsEstimate ? filesizeBytes / overhead : filesizeBytes);
+  const bytes = bytesAt(totalBitrateKbps ?? sumOfTracks(format), seconds);
+  return bytes && Math.round(bytes / overhead);
 }
 
 function sumOfTracks({ hasVideo, hasAudio, videoBitrateKbps, audioBitrateKbps }: Format): number | null {
-  const video = hasVideo === false ? 0 : videoBitrateKbps;
-  const audio = hasAudio === false ? 0 : audioBitrateKbps;
-  return video === null || audio === null ? null : video + audio;
+  return sum([hasVideo === false ? 0 : videoBitrateKbps, hasAudio === false ? 0 : audioBitrateKbps]);
+}
+
+function sum(numbers: readonly (number | null)[]): number | null {
+  const known = numbers.filter((number) => number !== null);
+  return known.length < numbers.length ? null : known.reduce((total, number) => total + number, 0);
+}
+
+function bytesAt(kbps: number | null, seconds: number | null): number | null {
+  return kbps === null || seconds === null ? null : kbps * bytesPerKbit * seconds;
 }
 
 /** Pixels; null if unknown. */

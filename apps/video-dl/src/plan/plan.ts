@@ -2,14 +2,13 @@ import { DomainError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
-import { type Chapter, chaptersIn } from '../formats/chapters.js';
-import type { HdrTransfer } from '../formats/probed.js';
+import { chaptersIn } from '../formats/chapters.js';
+import type { AudioTrack, VideoTrack } from '../ffmpeg/track-plan.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
-import type { WantedWindow } from '../look/layouts.js';
-import type { MediaSource } from '../upstream/media-source.js';
+import type { Draft } from '../look/look.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import { isImages, noAudio, notCopyable, tooLarge, tooLong } from './rejections.js';
-import { isMp4File, noOriginalClip, windowFor } from './window.js';
+import { isMp4File, noOriginalClip, type PlannedStreams, windowFor } from './window.js';
 import {
   audioContainer,
   mp3AudioAction,
@@ -21,35 +20,20 @@ import {
   type Players,
   type StreamAction,
 } from '../formats/codecs.js';
-import { estimateAudioBytes, estimateMp4Bytes, fitInto, type Size } from './estimate.js';
+import { estimateBytes, fitInto } from './estimate.js';
 
-/** `height` and `width` of the output. */
-export interface VideoPlan extends Size {
-  readonly action: StreamAction;
-  /** Of the source. */
-  readonly codec: string;
-  /** Limit for the shorter side if we encode, in pixels. */
-  readonly maxShortSide: number;
+export interface VideoPlan extends VideoTrack {
+  readonly width: number | null;
+  readonly height: number | null;
   readonly fps: number | null;
-  /** Of a source with a high dynamic range. */
-  readonly hdr?: HdrTransfer | undefined;
   /** How much of its beginning the file hides. */
   readonly hiddenSeconds?: number | undefined;
-  /** Whether its frames have different sizes, as behind an advertisement. */
-  readonly changesSize?: boolean;
   readonly plays: Players;
 }
 
-export interface AudioPlan {
-  readonly action: StreamAction;
-  readonly codec: string;
-  readonly track?: number | undefined;
+export interface AudioPlan extends AudioTrack {
   /** How much of its beginning the file hides. */
   readonly hiddenSeconds?: number | undefined;
-  /** Whether to leave out copied packets that an edit list hides. */
-  readonly skipsHidden?: boolean;
-  /** Whether to encode the audio without gaps or cuts, whatever its timestamps say. */
-  readonly ignoresTimes?: boolean;
 }
 
 /** What the stream must contain. The relay delivers it, and verification checks the result against it. */
@@ -67,11 +51,8 @@ export interface Expected {
 }
 
 /** What to produce for one target, and from which sources. */
-export interface Plan {
+export interface Plan extends Draft, Pick<Extraction, 'id' | 'covers'> {
   readonly target: Target;
-  /** One source with everything, or video and audio, in this order. */
-  readonly inputs: readonly MediaSource[];
-  readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
   /** Whether the media list audio, but the part we read has none. */
@@ -82,22 +63,8 @@ export interface Plan {
   readonly audioStart?: { readonly at: number; readonly seconds: number };
   /** Output container; null if we can't generate one and only the site's own file will do. */
   readonly container: 'mp4' | AudioContainer | null;
-  /** Which site file we may send unchanged (`audio` means any audio file); null if we always generate the response. */
-  readonly siteFile: 'mp4' | 'mp3' | 'audio' | null;
-  /** Whether the site's files may be an MP4 but for their header. */
-  readonly mayNeedOnlyHeader: boolean;
-  /** Of a clip of MP4 files. */
-  readonly window: WantedWindow | null;
   readonly expected: Expected;
   readonly estimatedBytes: number | null;
-  /** The site's id of the video. */
-  readonly id: string;
-  readonly title: string;
-  readonly uploader: string | null;
-  readonly webpageUrl: string;
-  readonly covers: readonly string[];
-  /** In the time of the stream. */
-  readonly chapters: readonly Chapter[];
   /** Subtitles to add, in the time of the stream. */
   readonly texts: readonly TextTrack[];
 }
@@ -129,13 +96,7 @@ export function planTarget(
   const window = mayWindow ? windowFor(target, whole, clip) : null;
   if (clip !== null && target === 'original' && window?.readers.length !== 1) throw noOriginalClip();
   const audioSeconds = audioSecondsOf(streams, extraction, clip);
-  const estimate = {
-    formats: streams.formats,
-    durationSeconds: audioSeconds ?? durationSeconds,
-    transcodesVideo: streams.video?.action === 'transcode',
-    transcodesAudio: streams.audio?.action === 'transcode',
-  };
-  const wholeBytes = streams.container === 'mp4' ? estimateMp4Bytes(estimate) : estimateAudioBytes(estimate);
+  const wholeBytes = estimateBytes(streams, audioSeconds ?? durationSeconds);
   const seconds = durationSeconds === null ? lengthOf(clip) : secondsIn(clip, durationSeconds);
   const estimatedBytes = shareOf(wholeBytes, seconds, durationSeconds);
   const mediaStateWrongLength = extraction.mediaDefect !== null;
@@ -205,8 +166,7 @@ function withExactAudio(streams: Streams): Streams {
   return { ...streams, audio: streams.audio && { ...streams.audio, action: 'transcode' } };
 }
 
-interface Streams {
-  readonly formats: readonly Format[];
+interface Streams extends PlannedStreams {
   readonly tracks: Expected['tracks'];
   readonly container: Plan['container'];
   readonly video: VideoPlan | null;

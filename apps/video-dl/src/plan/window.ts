@@ -12,7 +12,8 @@ export function isMp4File({ source, ext }: Format): boolean {
   return source.kind === 'file' && mp4Extensions.includes(ext);
 }
 
-interface Streams {
+/** What is sent, and what happens to its tracks. */
+export interface PlannedStreams {
   readonly formats: readonly Format[];
   readonly container: string | null;
   readonly video: { readonly action: StreamAction } | null;
@@ -22,7 +23,7 @@ interface Streams {
 /** What is read of MP4 files for a clip: a player needs copied tracks, and ffmpeg makes no clips of original audio. */
 export function windowFor(
   target: Target,
-  { formats, container, video, audio }: Streams,
+  { formats, container, video, audio }: PlannedStreams,
   { startSeconds, endSeconds }: Clip,
 ): WantedWindow | null {
   if (!formats.every(isMp4File)) return null;

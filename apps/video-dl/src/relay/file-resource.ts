@@ -11,14 +11,6 @@ import type { TrackChanges } from '../formats/joiner.js';
 import { damaged } from '../formats/rejection.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
 
-/** The part of the file being read; `size` is null if its server doesn't state it. */
-interface Place {
-  readonly start: number;
-  readonly size: number | null;
-  /** Whether the part extends to the end of the file. */
-  readonly isToEnd: boolean;
-}
-
 /** A demuxer returns to one place a few times. In some damaged files it does so for every byte that it examines. */
 const maxReadsFromOnePlace = 100;
 
@@ -58,18 +50,16 @@ export class FileResource implements Resource {
 
   async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
     const requested = parseRange(range);
-    this.#countRead(requested?.start ?? 0);
+    const start = requested?.start ?? 0;
+    this.#countRead(start);
     const transfer = await (this.#takeAhead(requested, signal) ?? this.#open(requested, signal));
     const size = transfer.total;
-    const startsPastEnd =
-      requested !== null && requested.start > 0 && (size === null || requested.start >= size);
-    if (transfer.isPastEnd || startsPastEnd) {
+    if (transfer.isPastEnd || (start > 0 && start >= (size ?? 0))) {
       transfer.discard();
       const known = size === null ? {} : { 'content-range': `bytes */${size}` };
       response.writeHead(416, { 'content-length': 0, ...known }).end();
       return;
     }
-    const start = requested?.start ?? 0;
     const end = size === null ? null : Math.min(requested?.end ?? size - 1, size - 1);
     response.writeHead(requested && end !== null ? 206 : 200, {
       'content-type': transfer.contentType ?? 'application/octet-stream',
@@ -82,8 +72,7 @@ export class FileResource implements Resource {
       return;
     }
     const isToEnd = end === null || end === (size ?? 0) - 1;
-    const checked = this.#checked(transfer.chunks(), { start, size, isToEnd });
-    await writeAll(response, checked, signal);
+    await writeAll(response, this.#checked(transfer, start, isToEnd), signal);
   }
 
   /** Each read is a request to the site. */
@@ -109,14 +98,15 @@ export class FileResource implements Resource {
     return ahead.transfer;
   }
 
-  /** @throws TransferFault before bytes that cannot belong to the file */
-  async *#checked(
-    chunks: AsyncIterable<Buffer>,
-    { start, size, isToEnd }: Place,
-  ): AsyncGenerator<Buffer, void, void> {
+  /**
+   * @param isToEnd whether the part that starts at `start` extends to the end of the file
+   * @throws TransferFault before bytes that cannot belong to the file
+   */
+  async *#checked(transfer: Transfer, start: number, isToEnd: boolean): AsyncGenerator<Buffer, void, void> {
+    const size = transfer.total;
     let offset = start;
     try {
-      for await (const chunk of chunks) {
+      for await (const chunk of transfer.chunks()) {
         this.#structure.read(offset, chunk);
         if (size !== null) this.#structure.endsAt(size);
         yield chunk;

@@ -2,29 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Guard, NetworkLogger } from '@media-services/egress-guard';
 import type { ParserPool } from '../parser-process/parser-pool.js';
-import { defaultLimits, type RenewSource, type UpstreamLimits } from '../upstream/media-source.js';
+import type { RenewSource } from '../upstream/media-source.js';
+import { type ReaderOptions, transferContext, type UpstreamOptions } from '../upstream/upstream.js';
 import { ServedSession, type RelaySession } from './session.js';
 
 /** Bytes buffered for ffmpeg per connection. Larger buffers mean fewer, cheaper writes. */
 const highWaterMark = 256 * 1024;
 
-export interface MediaRelayOptions {
-  readonly guard: Guard;
-  readonly logger: NetworkLogger;
+export interface MediaRelayOptions extends UpstreamOptions {
   /** For input that arrives whole. */
   readonly parsers: Pick<ParserPool, 'forClient'>;
-  readonly limits?: Partial<UpstreamLimits> | undefined;
 }
 
-export interface OpenOptions {
-  readonly signal: AbortSignal;
+export interface OpenOptions extends ReaderOptions {
   readonly renew?: RenewSource | undefined;
-  /** The outbound proxy that the session's sources are bound to; defaults to the first. */
-  readonly exit?: number | undefined;
-  /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
-  readonly client: string;
 }
 
 /**
@@ -68,14 +60,9 @@ export class MediaRelay implements AsyncDisposable {
     const closing = new AbortController();
     const token = randomBytes(24).toString('base64url');
     const { port } = this.#server.address() as AddressInfo;
-    const { guard, logger, parsers, limits } = this.#options;
+    const shared = transferContext(this.#options, { signal: closing.signal, exit, client });
     const session = new ServedSession({
-      context: {
-        dispatcher: guard.createDispatcher({ signal: closing.signal, exit, client }),
-        limits: { ...defaultLimits, ...limits },
-        logger,
-        parse: parsers.forClient(client),
-      },
+      context: { ...shared, parse: this.#options.parsers.forClient(client) },
       closing,
       renew,
       environment: { http_proxy: `http://relay:${token}@127.0.0.1:${port}` },

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
 
 /** Bytes that can be read once, from the first to the last. */
@@ -7,7 +8,7 @@ export interface OpenedBytes {
   chunks(): AsyncIterable<Buffer>;
 }
 
-/** A response that was requested before ffmpeg asks for it. ffmpeg can't seek in it. */
+/** What was requested before ffmpeg asks for it. ffmpeg can't seek in it. */
 export class OpenedResource implements Resource {
   readonly #bytes: OpenedBytes;
   #isTaken = false;
@@ -32,8 +33,13 @@ export class OpenedResource implements Resource {
       response.end();
       return;
     }
+    await this.feed(response, signal);
+  }
+
+  /** Writes everything into a response or a child's input. @throws as `serve` */
+  async feed(target: Writable, signal: AbortSignal): Promise<void> {
     this.#isTaken = true;
-    await writeAll(response, this.#bytes.chunks(), signal);
+    await writeAll(target, this.#bytes.chunks(), signal);
     this.#isDelivered = true;
   }
 

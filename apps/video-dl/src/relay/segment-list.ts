@@ -224,15 +224,7 @@ export class SegmentIndex {
 
   /** A URL from the list that follows every renewal. */
   renewableUrl(urlOf: (list: SegmentList) => string): RenewableUrl {
-    let seen = this.#source.generation;
-    return {
-      locate: async (signal) => {
-        const list = await this.list(signal);
-        seen = this.#generation;
-        return this.#source.locator(urlOf(list));
-      },
-      renew: (signal) => this.#source.renew(seen, signal),
-    };
+    return this.#source.renewableUrl(async (_source, signal) => urlOf(await this.list(signal)));
   }
 
   async #load(signal: AbortSignal): Promise<SegmentList> {

@@ -9,29 +9,25 @@ import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
-import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
 import { abortResponse, type Beginning, type RelayContext, type Resource } from './resource.js';
-import { SegmentsResource, type TimeSpan } from './segments-resource.js';
+import { OpenedSegments, type TimeSpan } from './opened-segments.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
 /** Something for ffmpeg to read. */
 export interface RelayInput extends Beginning {
   /** Works only for children with the session's environment. */
   readonly url: string;
-  readonly carries: Carries;
   /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   readonly lengths: TrackLengths | null;
   /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
   readonly isWhole: boolean;
-  /** What has changed so far. */
+  /** What has changed so far, and behind the discontinuities that `lookAhead` has read. */
   readonly changes: TrackChanges;
-  /** The sizes of its H.264 or HEVC, as far as it was read. */
-  readonly pictureSizes?: readonly PictureSize[] | undefined;
-  /** Requests the beginning now, so that it arrives while ffmpeg starts. */
-  readAhead(): void;
+  /** Requests a file's beginning now, so that it arrives while ffmpeg starts. Segments have already done so. */
+  readAhead?(): void;
   /** Reads what the video and the audio are behind marked discontinuities. @throws the reason of the session's end */
   lookAhead?(): Promise<void>;
   /**
@@ -91,7 +87,7 @@ export class ServedSession {
    * @param span the part to read; only the segments it needs are requested
    * @param readsAudioOnly whether the video's encoding may change
    * @param identity of the version seen before, if the source is a file
-   * @returns one input, or two if the source has separate video and audio and both are wanted
+   * @returns one input, or video and audio if the source has them separately and both are wanted
    * @throws DomainError, which also becomes the session's failure; the reason of the session's end
    */
   async add(
@@ -103,16 +99,18 @@ export class ServedSession {
   ): Promise<readonly RelayInput[]> {
     const { signal } = this.#options.closing;
     signal.throwIfAborted();
+    const isWanted = ({ carries }: SegmentTrack) =>
+      wanted === 'all' || carries === 'all' || carries === wanted;
     const renewable = new RenewableSource(source, this.#options.renew);
     if (source.kind === 'file')
       return [this.#fileInput(new FileResource(renewable, this.#context, identity))];
     try {
       const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
       return await Promise.all(
-        wantedOf(tracks, wanted).map(async ({ carries, index }) => {
+        tracks.filter(isWanted).map(async ({ carries, index }) => {
           const reading = { span, readsAudioOnly: readsAudioOnly || carries === 'audio' };
-          const resource = new SegmentsResource(index, this.#context, reading);
-          return this.#segmentsInput(resource, carries, await resource.prepare(signal));
+          const segments = new OpenedSegments(index, this.#context, reading);
+          return this.#segmentsInput(segments, await segments.open(signal));
         }),
       );
     } catch (error) {
@@ -131,7 +129,6 @@ export class ServedSession {
         return resource.isComplete();
       },
       changes: {},
-      readAhead: () => undefined,
     };
   }
 
@@ -201,37 +198,29 @@ export class ServedSession {
       get changes() {
         return file.changes;
       },
-      get pictureSizes() {
-        return file.changes.pictureSizes;
-      },
       readAhead: () => file.readAhead(this.#options.closing.signal),
     };
   }
 
-  #segmentsInput(resource: SegmentsResource, carries: Carries, beginning: Beginning): RelayInput {
+  #segmentsInput(segments: OpenedSegments, beginning: Beginning): RelayInput {
+    const resource = new OpenedResource(segments);
     return {
       ...beginning,
       url: this.#urlOf(resource),
-      carries,
       isJoined: true,
       isWhole: false,
       get lengths() {
-        return resource.lengths;
+        return resource.isComplete() ? segments.lengths : null;
       },
       get changes() {
-        return resource.changes;
+        return segments.changes;
       },
-      get pictureSizes() {
-        return resource.pictureSizes;
-      },
-      // To know when its media starts, the resource has already requested its beginning.
-      readAhead: () => undefined,
-      lookAhead: () => resource.lookAhead(this.#options.closing.signal),
+      lookAhead: () => segments.lookAhead(this.#options.closing.signal),
       feed: (target) => this.#feed(resource, target),
     };
   }
 
-  async #feed(resource: SegmentsResource, target: Writable): Promise<void> {
+  async #feed(resource: OpenedResource, target: Writable): Promise<void> {
     const gone = new AbortController();
     for (const event of ['close', 'error'])
       target.once(event, () => gone.abort(new Error('the reader closed its input')));
@@ -280,7 +269,6 @@ export class ServedSession {
 
 /** A file, of which only ffmpeg knows more. */
 const unknownInput = {
-  carries: 'all',
   isJoined: false,
   hasTransportKeyFrame: false,
   keyFrameSeconds: null,
@@ -292,8 +280,3 @@ const unknownInput = {
   statedSeconds: null,
   lengths: null,
 } as const;
-
-function wantedOf(tracks: readonly SegmentTrack[], wanted: Carries): readonly SegmentTrack[] {
-  const chosen = tracks.filter(({ carries }) => carries === wanted);
-  return chosen.length === 0 ? tracks : chosen;
-}

@@ -40,9 +40,10 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
     const index = new SegmentIndex(input.source, read, listOf(input, playlist.table));
     return [{ carries: 'all', index }];
   }
+  const first = masterIn(playlist);
   const indexOf = (what: 'url' | 'audioUrl') => {
     // The master playlist was just read; after a renewal it is read again.
-    let master: MasterPlaylist | null = playlist;
+    let master: MasterPlaylist | null = first;
     return new SegmentIndex(input.source, async (readSignal) => {
       const { [what]: url, variables } = master ?? masterIn(await readOwnPlaylist(input, readSignal));
       master = null;
@@ -52,7 +53,7 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
     });
   };
   const video = indexOf('url');
-  if (playlist.audioUrl === null) return [{ carries: 'all', index: video }];
+  if (first.audioUrl === null) return [{ carries: 'all', index: video }];
   return [
     { carries: 'video', index: video },
     { carries: 'audio', index: indexOf('audioUrl') },
@@ -61,18 +62,17 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
 
 type PlaylistResult = JobResult<'playlist'>;
 type MasterPlaylist = Extract<PlaylistResult, { readonly kind: 'variant' }>;
-type ReadPlaylist = Exclude<PlaylistResult, { readonly kind: 'imports' }>;
 
 /**
  * The source's own playlist. yt-dlp doesn't know the variables of playlists: its URL may contain some, and the
  * playlist may import them from the master playlist.
  */
-async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<ReadPlaylist> {
+async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<PlaylistResult> {
   const { masterUrl, url, playlistText } = input.source.current;
   if (masterUrl !== undefined && hasReferences(url)) {
     const master = await readMaster(input, masterUrl, signal, url);
     const document = await fetchDocument(input, signal, () => master.url);
-    return withImports(await parsePlaylist(input, document, signal, { imports: master.variables }));
+    return parsePlaylist(input, document, signal, { imports: master.variables });
   }
   const document =
     playlistText === undefined
@@ -81,7 +81,7 @@ async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<ReadP
   const playlist = await parsePlaylist(input, document, signal);
   if (playlist.kind !== 'imports') return playlist;
   const imports = masterUrl === undefined ? [] : (await readMaster(input, masterUrl, signal)).variables;
-  return withImports(await parsePlaylist(input, document, signal, { imports }));
+  return parsePlaylist(input, document, signal, { imports });
 }
 
 /** @param wanted the URL of a variant as yt-dlp resolved it */
@@ -109,11 +109,6 @@ async function parsePlaylist(
   const { maxSegments } = context.limits;
   const { hlsKey: key } = source.current;
   return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key, ...more }, signal);
-}
-
-function withImports(playlist: PlaylistResult): ReadPlaylist {
-  if (playlist.kind === 'imports') throw new Error('a playlist with imports needs no others');
-  return playlist;
 }
 
 function masterIn(playlist: PlaylistResult): MasterPlaylist {

@@ -6,7 +6,6 @@ import type { Rejection } from '../formats/rejection.js';
 /** A small object, read into memory. */
 export interface SmallObject {
   readonly bytes: Buffer;
-  readonly contentType: string | undefined;
   /** After redirects. */
   readonly url: string;
 }
@@ -30,7 +29,7 @@ export async function fetchSmall({ maxBytes, excess, ...input }: SmallFetch): Pr
     if (length > maxBytes) throw excess ?? tooLong(maxBytes);
     parts.push(chunk);
   }
-  return { bytes: Buffer.concat(parts), contentType: transfer.contentType, url: transfer.url ?? '' };
+  return { bytes: Buffer.concat(parts), url: transfer.url ?? '' };
 }
 
 function tooLong(maxBytes: number): TransferFault {

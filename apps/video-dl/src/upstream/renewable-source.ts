@@ -33,7 +33,7 @@ export class RenewableSource {
   }
 
   /** A URL of this source with the headers and cookies to request it. */
-  locator(url: string): Locator {
+  #locator(url: string): Locator {
     const source = this.#source;
     const locator = { url, headers: source.headers, cookies: this.#cookies };
     if (source.kind !== 'file' || url !== source.url) return locator;
@@ -44,14 +44,16 @@ export class RenewableSource {
 
   /**
    * A URL taken from the source that follows every renewal.
-   * @param urlOf picks it from the current source; throws when a renewed source no longer has it
+   * @param urlOf picks it from the current source, or from what that lists; throws when a renewed source no longer has it
    */
-  renewableUrl(urlOf: (source: MediaSource) => string): RenewableUrl {
+  renewableUrl(urlOf: (source: MediaSource, signal: AbortSignal) => string | Promise<string>): RenewableUrl {
     let seen = this.#generation;
     return {
-      locate: () => {
+      locate: async (signal) => {
+        const url = await urlOf(this.#source, signal);
+        // Reading a list may itself have renewed the source.
         seen = this.#generation;
-        return Promise.resolve().then(() => this.locator(urlOf(this.#source)));
+        return this.#locator(url);
       },
       renew: (signal) => this.renew(seen, signal),
     };

@@ -2,7 +2,6 @@ import { Coalescer, redirectTarget } from '@media-services/egress-guard';
 import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import type { SourceCookies } from './cookies.js';
-import { requestHeaders } from './request-headers.js';
 import type { UpstreamLimits } from './media-source.js';
 
 /** A URL with the headers and cookies to request it. */
@@ -70,12 +69,10 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
 
 async function follow(input: UpstreamRequest, from: string): Promise<UpstreamResponse> {
   const { locator, limits } = input;
-  const { headers: wanted, cookies } = locator;
-  const sourceUrl = webUrl(locator.url, undefined);
   let url = webUrl(from, undefined);
   for (let redirects = 0; ; redirects++) {
-    const headers = requestHeaders({ url, sourceUrl, headers: wanted, cookies });
-    const response = await requestOnce(url, { ...headers, ...input.extraHeaders }, input);
+    const headers = { ...headersFor(url, locator), ...input.extraHeaders };
+    const response = await requestOnce(url, headers, input);
     const location = redirectTarget(response.status, response.header('location'));
     if (location === undefined) {
       const isMedia = response.status === 200 || response.status === 206;
@@ -91,6 +88,27 @@ async function follow(input: UpstreamRequest, from: string): Promise<UpstreamRes
     }
     url = webUrl(location, url.href);
   }
+}
+
+/** Headers that we set ourselves, and hop-by-hop headers. */
+const ownHeader =
+  /^(?:accept-encoding|connection|content-length|cookie|expect|host|if-range|keep-alive|proxy-.*|range|te|trailer|transfer-encoding|upgrade)$/;
+
+/** The headers the extractor asked for, plus the cookies for `url`. Credentials are never sent to another origin. */
+function headersFor(url: URL, { url: sourceUrl, headers, cookies }: Locator): Record<string, string> {
+  const isOwnOrigin = url.origin === new URL(sourceUrl).origin;
+  const kept = Object.entries(headers).filter(([name, value]) => {
+    const isValid = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
+    const lower = name.toLowerCase();
+    return isValid && !ownHeader.test(lower) && (lower !== 'authorization' || isOwnOrigin);
+  });
+  const cookie = cookies?.headerFor(url);
+  // Lengths and offsets must count the bytes of the file, not of a compressed form.
+  return {
+    ...Object.fromEntries(kept),
+    'accept-encoding': 'identity',
+    ...(cookie !== undefined && { cookie }),
+  };
 }
 
 /** The server chooses the redirect target, and every relative URL in a playlist is resolved against it. */

@@ -13,9 +13,10 @@ import { fileObject, RenewableSource } from './renewable-source.js';
 import { Transfer } from './transfer.js';
 import { faultFrom, TransferFault } from './transfer-fault.js';
 
-interface UpstreamOptions {
+export interface UpstreamOptions {
   readonly guard: Guard;
   readonly logger: NetworkLogger;
+  /** Those that differ from the defaults. */
   readonly limits?: Partial<UpstreamLimits> | undefined;
 }
 
@@ -23,7 +24,7 @@ export interface ReaderOptions {
   readonly signal: AbortSignal;
   /** The outbound proxy used for the extraction. The source's URLs may be bound to its IP. */
   readonly exit?: number | undefined;
-  /** The requesting client. DNS lookups are limited per client. */
+  /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
   readonly client: string;
 }
 
@@ -57,7 +58,7 @@ export class Upstream {
 
   reader(object: RemoteObject, options: ReaderOptions): ObjectReader {
     const { signal } = options;
-    const context = this.#context(options);
+    const context = transferContext(this.#options, options);
     return {
       object,
       open: async (range) => {
@@ -82,7 +83,8 @@ export class Upstream {
     const ended = new AbortController();
     const source: MediaSource =
       typeof target === 'string' ? { url: target, headers: {}, kind: 'file' } : target;
-    const context = this.#context({ signal: ended.signal, exit: source.origin?.exit, client });
+    const options = { signal: ended.signal, exit: source.origin?.exit, client };
+    const context = transferContext(this.#options, options);
     const maxAttempts = Math.min(context.limits.maxAttempts, 2);
     try {
       return await fetchSmall({
@@ -99,16 +101,19 @@ export class Upstream {
       ended.abort();
     }
   }
+}
 
-  #context({ signal, exit, client }: ReaderOptions): TransferContext {
-    const { guard, logger, limits } = this.#options;
-    return {
-      dispatcher: guard.createDispatcher({ signal, exit, client }),
-      limits: { ...defaultLimits, ...limits },
-      logger,
-      countReceived: () => undefined,
-    };
-  }
+/** What all transfers of a reader share. */
+export function transferContext(
+  { guard, logger, limits }: UpstreamOptions,
+  { signal, exit, client }: ReaderOptions,
+): TransferContext {
+  return {
+    dispatcher: guard.createDispatcher({ signal, exit, client }),
+    limits: { ...defaultLimits, ...limits },
+    logger,
+    countReceived: () => undefined,
+  };
 }
 
 /** The domain error of a transfer fault; any other error unchanged. */

@@ -337,17 +337,14 @@ describe('InputFactsReader', () => {
     expect(facts.inputs[0]?.decodedSeconds).toBe(2);
   });
 
-  it('reads which tracks ffmpeg finds too late', () => {
+  it('reads which audio ffmpeg finds too late', () => {
     const facts = read(
-      '[mpeg @ 0x1] [warning] New audio stream 0:1 at pos:2924558 and DTS:14.53s',
       '[in#0/mpegts @ 0x1] [warning] New video stream 0:2 at pos:734140 and DTS:1.45867s',
+      '[mpeg @ 0x1] [warning] New audio stream 0:1 at pos:2924558 and DTS:14.53s',
       '[mpegts @ 0x1] [warning] New audio stream 0:3 at pos:734150 and DTS:1.45867s',
       '[mpegts @ 0x1] [warning] New subtitle stream 0:4 at pos:734160 and DTS:1.45867s',
     );
-    expect(facts.lateTracks).toEqual([
-      { kind: 'audio', at: 2_924_558, seconds: 14.53 },
-      { kind: 'video', at: 734_140, seconds: 1.45867 },
-    ]);
+    expect(facts.lateAudio).toEqual({ at: 2_924_558, seconds: 14.53 });
   });
 
   it.each([

@@ -107,7 +107,7 @@ describe('the header of a file', () => {
     const read = requests.length;
     await shared.of(same, { signal, client: 'b' });
     expect(requests).toHaveLength(read);
-    shared.forget(same);
+    shared.forget([same]);
     await shared.of(same, { signal, client: 'b' });
     expect(requests).toHaveLength(2 * read);
   });

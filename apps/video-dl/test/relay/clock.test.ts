@@ -12,7 +12,7 @@ import { startBench, type Bench } from './support/bench.js';
 
 const ffmpeg = ffmpegUnderTest ?? 'ffmpeg';
 const tracks = {
-  video: { action: 'copy', codec: 'h264' },
+  video: { action: 'copy', codec: 'h264', maxShortSide: 720 },
   audio: { action: 'copy', codec: 'aac' },
 } as const;
 

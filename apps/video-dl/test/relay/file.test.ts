@@ -441,7 +441,7 @@ describe('a file that is read ahead', () => {
       }),
     );
     const [input] = await session.add(fileSource(`${bench.site}/ahead`));
-    input?.readAhead();
+    input?.readAhead?.();
     await requested;
     const reading = await readInput(session, input?.url ?? '', { range: start });
     expect(String(reading.body)).toBe('ahead');
@@ -452,7 +452,7 @@ describe('a file that is read ahead', () => {
   it('is not used for another part', async () => {
     const session = bench.session();
     const [input] = await session.add(fileSource(media()));
-    input?.readAhead();
+    input?.readAhead?.();
     const part = await readInput(session, input?.url ?? '', { range: 'bytes=1000-1999' });
     expect(part.body.equals(bench.file.subarray(1000, 2000))).toBe(true);
     expect(isComplete(await readInput(session, input?.url ?? '', { range: start }))).toBe(true);
@@ -461,7 +461,7 @@ describe('a file that is read ahead', () => {
   it('reports its failure to its reader', async () => {
     const session = bench.session();
     const [input] = await session.add(fileSource(media('status=404')));
-    input?.readAhead();
+    input?.readAhead?.();
     expect((await readInput(session, input?.url ?? '', { range: start })).status).toBe(502);
     expect(session.failure?.code).toBe('video_not_found');
   });
@@ -475,7 +475,7 @@ describe('a file that is read ahead', () => {
       }),
     );
     const [input] = await session.add(fileSource(`${bench.site}/held-ahead`));
-    input?.readAhead();
+    input?.readAhead?.();
     (await requestInput(session, input?.url ?? '', { range: start })).destroy();
     await upstreamClosed;
     expect(session.failure).toBeUndefined();

@@ -238,11 +238,10 @@ class SessionStandIn implements RelaySession {
       lengths: null,
       isWhole: false,
       changes: {},
-      readAhead: () => undefined,
       probing: undefined,
     };
     return Promise.resolve([
-      { url, carries: 'all', isJoined: false, hasTransportKeyFrame: false, analysis: undefined, ...unknown },
+      { url, isJoined: false, hasTransportKeyFrame: false, analysis: undefined, ...unknown },
     ]);
   }
 

@@ -12,7 +12,7 @@ import { collect, inspect } from '../../media/support/inspect.js';
 import { Samples } from '../../media/support/samples.js';
 
 const copy: TrackPlan = {
-  video: { action: 'copy', codec: 'h264' },
+  video: { action: 'copy', codec: 'h264', maxShortSide: 720 },
   audio: { action: 'copy', codec: 'aac' },
 };
 

@@ -1,14 +1,8 @@
-import type { Writable } from 'node:stream';
 import type { FirstTimes, TrackChanges, TrackLengths } from '../formats/joiner.js';
 import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { JoinedSegments, maxBeginningBytes } from './joined-segments.js';
-import {
-  type Beginning,
-  type RelayContext,
-  type Resource,
-  type ResourceRequest,
-  writeAll,
-} from './resource.js';
+import type { OpenedBytes } from './opened-resource.js';
+import type { Beginning, RelayContext } from './resource.js';
 import type { SegmentIndex } from './segment-list.js';
 
 /** The part of a source to read, in seconds. */
@@ -38,18 +32,17 @@ interface Reading {
   readonly readsAudioOnly: boolean;
 }
 
-/** Segments, all or some of them, served as one byte stream. */
-export class SegmentsResource implements Resource {
+/** Segments, all or some of them, as one byte stream. */
+export class OpenedSegments implements OpenedBytes {
+  /** Only reading them tells. */
+  readonly total = null;
   readonly #context: RelayContext;
   readonly #index: SegmentIndex;
   readonly #reading: Reading;
   #window: SegmentWindow | null = null;
-  /** Opened before the reader connects; null afterwards. */
-  #prepared: JoinedSegments | null = null;
-  #current: JoinedSegments | null = null;
-  #isDelivered = false;
-  #sizesAhead: readonly PictureSize[] = [];
-  #changesAudioAhead = false;
+  #joined: JoinedSegments | null = null;
+  /** Behind discontinuities. */
+  #ahead: { readonly sizes: readonly PictureSize[]; readonly changesAudio: boolean } | null = null;
 
   constructor(index: SegmentIndex, context: RelayContext, reading: Reading) {
     this.#index = index;
@@ -57,32 +50,32 @@ export class SegmentsResource implements Resource {
     this.#reading = reading;
   }
 
-  /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
+  /** Of the media that was read; null if they aren't measured. */
   get lengths(): TrackLengths | null {
-    return this.#isDelivered ? (this.#current?.media.lengths ?? null) : null;
+    return this.#joined?.media.lengths ?? null;
   }
 
+  /** So far, and as `lookAhead` has found them. */
   get changes(): TrackChanges {
-    const changes = this.#current?.media.changes ?? {};
-    if (!this.#changesAudioAhead) return changes;
-    return { ...changes, changed: new Set([...(changes.changed ?? []), 'audio' as const]) };
-  }
-
-  /** Those of its H.264, so far and ahead. */
-  get pictureSizes(): readonly PictureSize[] {
-    return [...(this.changes.pictureSizes ?? []), ...this.#sizesAhead];
+    const changes = this.#joined?.media.changes ?? {};
+    if (this.#ahead === null) return changes;
+    const { changed = [], pictureSizes = [] } = changes;
+    return {
+      ...changes,
+      changed: new Set(this.#ahead.changesAudio ? [...changed, 'audio'] : changed),
+      pictureSizes: [...pictureSizes, ...this.#ahead.sizes],
+    };
   }
 
   /**
    * Reads the first bytes of the media.
    * @throws TransferFault, `signal.reason`
    */
-  async prepare(signal: AbortSignal): Promise<Beginning> {
+  async open(signal: AbortSignal): Promise<Beginning> {
     const { span } = this.#reading;
-    const joined = span === null ? this.#joined(signal) : await this.#locate(span, signal);
-    this.#current = joined;
+    const joined = span === null ? this.#join(signal) : await this.#locate(span, signal);
+    this.#joined = joined;
     await joined.begin(maxBeginningBytes);
-    this.#prepared = joined;
     // No reader may ever connect.
     signal.addEventListener('abort', () => joined.discard(), { once: true });
     const { analysis, probing, statedSeconds } = joined;
@@ -111,18 +104,18 @@ export class SegmentsResource implements Resource {
     let zero: number | null = null;
     let stepsBack = 0;
     if (first > 0) {
-      const beginning = this.#joined(signal, { first: 0, end: 1 });
+      const beginning = this.#join(signal, { first: 0, end: 1 });
       await beginning.begin(maxClipBeginningBytes);
       const { firstTimes, isOneStream = false } = beginning.media;
       zero = zeroOf(firstTimes);
       beginning.discard();
       if (isOneStream) {
         this.#window = { first: 0, end: Infinity, startSeconds: 0, videoSeconds: 0 };
-        return this.#joined(signal);
+        return this.#join(signal);
       }
     }
     for (;;) {
-      const joined = this.#joined(signal, { first, end: Math.max(first + 1, endAt(0)) });
+      const joined = this.#join(signal, { first, end: Math.max(first + 1, endAt(0)) });
       await joined.begin(maxClipBeginningBytes);
       const { firstTimes, firstFrame } = joined.media;
       const segmentZero = zeroOf(firstTimes);
@@ -142,14 +135,14 @@ export class SegmentsResource implements Resource {
         const end = Math.max(first + 1, endAt(stated === null ? 0 : offset - stated));
         this.#window = { first, end, startSeconds: offset - lead, videoSeconds: offset };
         if (!joined.hasEnded) joined.setEnd(end);
-        return joined.hasEnded ? this.#joined(signal, this.#window) : joined;
+        return joined.hasEnded ? this.#join(signal, this.#window) : joined;
       }
       joined.discard();
       first -= 1;
     }
   }
 
-  #joined(signal: AbortSignal, { first, end }: Pick<SegmentWindow, 'first' | 'end'> = whole) {
+  #join(signal: AbortSignal, { first, end }: Pick<SegmentWindow, 'first' | 'end'> = whole) {
     const { readsAudioOnly } = this.#reading;
     return new JoinedSegments(this.#index, this.#context, signal, { first, end, readsAudioOnly });
   }
@@ -165,7 +158,7 @@ export class SegmentsResource implements Resource {
     );
     const ahead = await Promise.all(
       marked.slice(0, maxLooksAhead).map(async (number) => {
-        const beginning = this.#joined(signal, { first: number, end: number + 1 });
+        const beginning = this.#join(signal, { first: number, end: number + 1 });
         // A failure surfaces when its turn comes.
         await beginning.begin(maxBeginningBytes).catch(() => undefined);
         beginning.discard();
@@ -173,44 +166,15 @@ export class SegmentsResource implements Resource {
       }),
     );
     signal.throwIfAborted();
-    this.#sizesAhead = ahead.flatMap((changes) => changes.pictureSizes ?? []);
-    this.#changesAudioAhead = ahead.some((changes) => (changes.audioFormat ?? audioFormat) !== audioFormat);
+    this.#ahead = {
+      sizes: ahead.flatMap((changes) => changes.pictureSizes ?? []),
+      changesAudio: ahead.some((changes) => (changes.audioFormat ?? audioFormat) !== audioFormat),
+    };
   }
 
-  async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
-    if (range !== undefined && range !== 'bytes=0-') {
-      response.writeHead(416, { 'content-length': 0 }).end();
-      return;
-    }
-    if (method === 'HEAD') {
-      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end();
-      return;
-    }
-    const joined = await this.#begin(signal);
-    response.writeHead(200, { 'content-type': 'application/octet-stream' });
-    await this.#write(response, joined, signal);
-  }
-
-  /** Writes everything into a child's input. @throws as `serve` */
-  async feed(target: Writable, signal: AbortSignal): Promise<void> {
-    await this.#write(target, await this.#begin(signal), signal);
-  }
-
-  async #begin(signal: AbortSignal): Promise<JoinedSegments> {
-    const joined = this.#prepared ?? this.#joined(signal, this.#window ?? undefined);
-    this.#prepared = null;
-    this.#current = joined;
-    await joined.begin(maxBeginningBytes);
-    return joined;
-  }
-
-  async #write(target: Writable, joined: JoinedSegments, signal: AbortSignal): Promise<void> {
-    await writeAll(target, joined.chunks(), signal);
-    this.#isDelivered = true;
-  }
-
-  isComplete(): boolean {
-    return this.#isDelivered;
+  chunks(): AsyncIterable<Buffer> {
+    if (this.#joined === null) throw new Error('the segments have been opened');
+    return this.#joined.chunks();
   }
 }
 
