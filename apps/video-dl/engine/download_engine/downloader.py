@@ -19,24 +19,12 @@ from .player_cache import PlayerCache
 _ENTRIES_TRIED = 5
 
 
-class PlaylistError(ExtractorError):
-    """The URL leads to a playlist or a channel, not to one video."""
-
-
 class NoSuchItemError(ExtractorError):
     """The job requests a video with a higher number than the page has."""
 
     def __init__(self, count):
         super().__init__(f'The page has {count} videos', expected=True)
         self.count = count
-
-
-class NotStartedError(ExtractorError):
-    """A broadcast without formats because it hasn't started."""
-
-
-class UnfinishedBroadcastError(ExtractorError):
-    """A broadcast without formats because it is still running or being processed."""
 
 
 class Log:
@@ -60,12 +48,6 @@ class Log:
 
     def error(self, _message, *_args, **_kwargs):
         """Ignored: the same text is raised as an exception, and isn't a warning."""
-
-
-_BROADCAST_ERRORS = {
-    'is_upcoming': NotStartedError, 'is_live': UnfinishedBroadcastError, 'post_live': UnfinishedBroadcastError,
-    'was_live': UnfinishedBroadcastError,
-}
 
 
 class _Extractors(dict):
@@ -171,7 +153,7 @@ class Downloader(yt_dlp.YoutubeDL):
             return super().process_ie_result(ie_result, download, extra_info)
         entries = ie_result.get('entries')
         if not _is_one_page(ie_result, entries):
-            raise PlaylistError('This is a playlist', expected=True)
+            raise ExtractorError('This is a playlist', expected=True)
         inherited = {key: ie_result[key] for key in (
             'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
             if ie_result.get(key)}
@@ -195,9 +177,7 @@ class Downloader(yt_dlp.YoutubeDL):
     def process_video_result(self, info_dict, download=True):
         if self._item is not None and self._item > 1 and not self.items:
             raise NoSuchItemError(1)
-        error_class = _BROADCAST_ERRORS.get(info_dict.get('live_status'))
-        if error_class and not (info_dict.get('formats') or info_dict.get('url')):
-            raise error_class('The broadcast has no formats', expected=True)
+        _reject_broadcast(info_dict)
         try:
             return super().process_video_result(info_dict, download)
         except ExtractorError as error:
@@ -216,6 +196,16 @@ class Downloader(yt_dlp.YoutubeDL):
                 fmt['__working'] = format_check.works(self, fmt)
             if fmt['__working']:
                 yield fmt
+
+
+def _reject_broadcast(info):
+    """A broadcast that is running has no end to wait for, and one that is over may have no recording."""
+    status = info.get('live_status') or (info.get('is_live') and 'is_live')
+    if status == 'is_upcoming':
+        raise ExtractorError('The video has not started yet', expected=True)
+    has_media = info.get('formats') or info.get('url')
+    if status in ('is_live', 'post_live') or (status == 'was_live' and not has_media):
+        raise ExtractorError('The video is live', expected=True)
 
 
 def _candidates(entries, item):

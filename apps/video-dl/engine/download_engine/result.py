@@ -11,7 +11,7 @@ from yt_dlp.utils import ExtractorError
 
 from . import dash_tracks, languages, limits, subtitles
 
-_TEXT_FIELDS = ('id', 'extractor', 'upload_date', 'live_status')
+_TEXT_FIELDS = ('id', 'extractor', 'upload_date')
 # The first that is stated.
 _UPLOADER_FIELDS = ('uploader', 'channel', 'creator', 'artist')
 _URL_FIELDS = ('webpage_url', 'thumbnail')
@@ -41,7 +41,7 @@ def describe(ydl, info, targets):
     # The selection has checked doubtful formats.
     formats = [f for f in formats if f.get('__working') is not False]
     spoken = _by_language(ydl, formats, ranked, targets)
-    if not formats and info.get('live_status') not in ('is_live', 'is_upcoming', 'post_live'):
+    if not formats:
         raise ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
     chosen = {id(fmt) for each in (selections, *spoken.values()) for selection in each.values() for fmt in selection}
     as_indices = functools.partial(_as_indices, {id(fmt): index for index, fmt in enumerate(formats)})

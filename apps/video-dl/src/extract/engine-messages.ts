@@ -123,7 +123,6 @@ const extractionSchema = z.object({
   webpage_url: url.nullable(),
   extractor: text,
   upload_date: text,
-  live_status: text,
   thumbnail: url.nullable(),
   covers: z.array(url).max(limits.covers),
   playlist_index: number,

@@ -169,7 +169,6 @@ export class ExtractionService {
       this.#runEngine(url, { signal, claims, item, exit: through }),
     );
     this.#warnings.note(raw.warnings, host, Date.now());
-    assertFinished(raw, url);
     const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
     const found = toExtraction(raw, context);
     const extraction = await this.#withDetails(found, { signal, client: clientOf(claims) });
@@ -306,14 +305,6 @@ function extractionCounter(metrics: Metrics) {
     help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
     labelNames: ['from'],
   });
-}
-
-/** A live stream has no end to wait for, and a premiere has no media yet. */
-function assertFinished(raw: RawExtraction, url: string): void {
-  if (raw.live_status === 'is_upcoming') throw codedError('not_started', url);
-  if (raw.live_status === 'is_live' || raw.live_status === 'post_live')
-    throw codedError('live_not_supported', url);
-  if (raw.formats.length === 0) throw codedError('no_media', url);
 }
 
 /** A preview must not pass for the whole track. */
