@@ -157,9 +157,6 @@ class Downloader(yt_dlp.YoutubeDL):
         inherited = {key: ie_result[key] for key in (
             'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
             if ie_result.get(key)}
-        page_title = ie_result.get('title')
-        if page_title and entries[0].get('title') == f'{page_title} (1)':
-            entries[0]['title'] = page_title
         # The entries of a nested list have no item numbers.
         is_page = not self.items
         if is_page:
