@@ -33,10 +33,6 @@ class Log:
     def __init__(self):
         self.warnings = collections.deque(maxlen=limits.WARNINGS)
 
-    def kept(self):
-        """The last warnings, each truncated."""
-        return [warning[:limits.TEXT_CHARACTERS] for warning in self.warnings]
-
     def debug(self, _message):
         pass
 
@@ -44,7 +40,7 @@ class Log:
         pass
 
     def warning(self, message, *_args, **_kwargs):
-        self.warnings.append(str(message))
+        self.warnings.append(str(message)[:limits.TEXT_CHARACTERS])
 
     def error(self, _message, *_args, **_kwargs):
         """Ignored: the same text is raised as an exception, and isn't a warning."""
