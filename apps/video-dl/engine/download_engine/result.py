@@ -66,8 +66,7 @@ def describe(ydl, info, targets):
         'formats': [_format(ydl, info, fmt, id(fmt) in chosen) for fmt in formats],
         'selections': as_indices(selections),
         'languages': [{'language': _text(language), 'is_original': language == original,
-                       'is_description': languages.is_description(language), 'selections': as_indices(selected)}
-                      for language, selected in spoken.items()],
+                       'selections': as_indices(selected)} for language, selected in spoken.items()],
     }
     if len(json.dumps(result, ensure_ascii=False)) > limits.RESULT_CHARACTERS:
         raise limits.ResultTooLargeError

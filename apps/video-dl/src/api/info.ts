@@ -1,7 +1,7 @@
 import { DomainError, parseRequest, requestContext } from '@media-services/http-common';
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { languageName } from '../extract/languages.js';
+import { isDescription, languageName } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { ExtractionService } from '../extract/service.js';
 import type { Extraction, Format } from '../extract/types.js';
@@ -83,8 +83,9 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
       availableAt: availableAt(format, Date.now()),
     })),
     audioLanguages: extraction.audioLanguages.map((each) => ({
-      ...pick(each, 'language', 'isOriginal', 'isDescription'),
+      ...pick(each, 'language', 'isOriginal'),
       label: languageName(each.language),
+      isDescription: isDescription(each.language),
     })),
   };
 }

@@ -136,7 +136,6 @@ const extractionSchema = z.object({
       z.object({
         language: name,
         is_original: z.boolean(),
-        is_description: z.boolean(),
         selections,
       }),
     )

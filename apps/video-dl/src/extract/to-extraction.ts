@@ -52,10 +52,9 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
     selections: selectionsOf(raw.selections),
-    audioLanguages: raw.languages.map(({ language, is_original, is_description, selections }) => ({
+    audioLanguages: raw.languages.map(({ language, is_original, selections }) => ({
       language,
       isOriginal: is_original,
-      isDescription: is_description,
       selections: selectionsOf(selections),
     })),
     extractedAt: context.now,
