@@ -73,7 +73,7 @@ export class ExtractionService {
   readonly #options: ExtractionServiceOptions;
   readonly #cache: ExtractionCache;
   readonly #flights = new SingleFlight<Extraction>();
-  readonly #extractionCounter: ReturnType<typeof extractionCounter>;
+  readonly #extractionCounter;
   readonly #warnings: ExtractionWarnings;
   readonly #exits: Exits;
   /** The running extractions' connections. */
@@ -83,7 +83,11 @@ export class ExtractionService {
   constructor(options: ExtractionServiceOptions) {
     this.#options = options;
     this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
-    this.#extractionCounter = extractionCounter(options.metrics);
+    this.#extractionCounter = options.metrics.counter({
+      name: 'media_extractions_total',
+      help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
+      labelNames: ['from'],
+    });
     this.#warnings = new ExtractionWarnings(options);
     this.#exits = new Exits(options.guard.exits);
   }
@@ -135,7 +139,10 @@ export class ExtractionService {
 
   #lateReason(key: string, url: string): DomainError {
     const claims = this.#flights.claimsOf(key);
-    if (claims?.hasStarted !== true) return busy();
+    if (claims?.hasStarted !== true) {
+      const detail = 'All download engines are busy. Try again in 10 s.';
+      return new DomainError('overloaded', detail, { retryAfterSeconds: 10 });
+    }
     return this.#sessions.get(claims)?.failures.at(-1) ?? codedError('upstream_timeout', url);
   }
 
@@ -285,26 +292,12 @@ function clientOf(claims: Claims): string {
   return [...claims].at(-1)?.client ?? '';
 }
 
-function busy(): DomainError {
-  return new DomainError('overloaded', 'All download engines are busy. Try again in 10 s.', {
-    retryAfterSeconds: 10,
-  });
-}
-
 function takenBack(url: string, cause: Error): DomainError {
   return new DomainError(
     'upstream_timeout',
     `${new URL(url).host} was too slow while other clients were waiting. Try again in a moment.`,
     { cause },
   );
-}
-
-function extractionCounter(metrics: Metrics) {
-  return metrics.counter({
-    name: 'media_extractions_total',
-    help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
-    labelNames: ['from'],
-  });
 }
 
 /** A preview must not pass for the whole track. */
