@@ -36,15 +36,9 @@ import { createNetwork } from './network.js';
 import { StreamingService } from './deliver/service.js';
 
 const serviceName = 'video-dl';
-/** Restarting releases memory that a long-running Python process holds on to. */
-const engineJobsBeforeRestart = 500;
 const updateIntervalMs = 24 * 3600 * 1000;
 /** Threads of each decoder and encoder. More gain little and take memory. */
 const threadsPerCodec = 4;
-/** At most: media URLs may expire earlier. */
-const extractionCacheMs = 300_000;
-/** The cache also has a limit of 64 MiB. */
-const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
 
 /** Everything that handlers may use, built once. */
@@ -176,10 +170,6 @@ async function createContext(
     poolSize: capacity.engines,
     maxQueue: extractionQueue,
     jobTimeoutMs: timeoutMs,
-    recycleAfterJobs: engineJobsBeforeRestart,
-    maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
-    // Slow pages of one client leave an engine for others.
-    maxRunningPerClient: Math.max(1, capacity.engines - 1),
     ...observability,
   });
   reportEngineAge(metrics, engine);
@@ -190,8 +180,6 @@ async function createContext(
     probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 2) }),
     timeoutMs,
     maxPageBytes: config.PAGE_MAX_BYTES,
-    cacheMs: extractionCacheMs,
-    cacheEntries: extractionCacheEntries,
     cookiesFile: config.COOKIES_FILE || undefined,
     extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
     ...observability,

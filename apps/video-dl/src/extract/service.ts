@@ -32,9 +32,6 @@ export interface ExtractionServiceOptions {
   readonly timeoutMs: number;
   /** Limit on the total that one extraction reads from a site. */
   readonly maxPageBytes: number;
-  /** How long an extraction is reused when its URLs state no expiry. */
-  readonly cacheMs: number;
-  readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
   readonly extractorArguments: ExtractorArguments;
   readonly metrics: Metrics;
@@ -59,7 +56,7 @@ type Caller = Pick<ExtractOptions, 'signal' | 'client'>;
 type RenewOptions = Caller & Pick<ExtractOptions, 'item'>;
 type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { readonly claims: Claims };
 
-const maxCacheBytes = 64 * 1024 * 1024;
+const cacheLimits = { maxEntries: 200, maxBytes: 64 * 1024 * 1024 };
 const maxSocketTimeoutMs = 15_000;
 /** An extraction ends after so many deadlines, however many callers join it. */
 const maxCallersInTurn = 3;
@@ -71,7 +68,7 @@ const maxThumbnailHosts = 5;
 /** Finds what can be downloaded from a page. */
 export class ExtractionService {
   readonly #options: ExtractionServiceOptions;
-  readonly #cache: ExtractionCache;
+  readonly #cache = new ExtractionCache(cacheLimits);
   readonly #flights = new SingleFlight<Extraction>();
   readonly #extractionCounter;
   readonly #warnings: ExtractionWarnings;
@@ -82,7 +79,6 @@ export class ExtractionService {
 
   constructor(options: ExtractionServiceOptions) {
     this.#options = options;
-    this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
     this.#extractionCounter = options.metrics.counter({
       name: 'media_extractions_total',
       help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
@@ -169,15 +165,13 @@ export class ExtractionService {
   /** The callers' deadlines cover everything. */
   async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
     const { signal, claims, item } = request;
-    const { guard, cacheMs } = this.#options;
-    await guard.checkUrl(new URL(url), signal, clientOf(claims));
+    await this.#options.guard.checkUrl(new URL(url), signal, clientOf(claims));
     const { host } = new URL(url);
     const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) =>
       this.#runEngine(url, { signal, claims, item, exit: through }),
     );
     this.#warnings.note(raw.warnings, host, Date.now());
-    const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-    const found = toExtraction(raw, context);
+    const found = toExtraction(raw, { requestUrl: url, now: Date.now(), exit });
     const extraction = await this.#withDetails(found, { signal, client: clientOf(claims) });
     assertWhole(extraction, raw, host);
     return this.#withPublicThumbnails(extraction, { signal, client: clientOf(claims) });
