@@ -74,7 +74,7 @@ export async function createVideoDlService(
     limits: { videoMaxSeconds: config.VIDEO_MAX_SECONDS, streamMaxBytes: config.STREAM_MAX_BYTES },
   });
   health.add('downloadEngine', downloadEngineCheck(context));
-  health.add('muxingEngine', muxingEngineCheck(context));
+  health.add('muxingEngine', muxingEngineCheck(context.tools, context.capacity));
   health.add('parsers', parsersCheck(context));
 
   // Applies to API keys only; the gateway limits everyone else.

@@ -43,18 +43,17 @@ export function infoHandler(context: InfoContext): RequestHandler {
     );
     const isFresh = extraction.expiresAt - Date.now() > maxAgeSeconds * 1000;
     res.setHeader('Cache-Control', `private, max-age=${isFresh ? maxAgeSeconds : 0}`);
-    const clip = describeClip(extraction, clipRequest);
+    const clip = clipOf(extraction, clipRequest);
     const described = { ...context, extraction, page, clipRequest, signal: request.signal };
     const downloads = await describeDownloads(described);
     const originalAudio = await describeOriginalAudio(described);
-    res.json({ ...describeExtraction(extraction), clip, downloads, originalAudio });
+    res.json({
+      ...describeExtraction(extraction),
+      clip: clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds },
+      downloads,
+      originalAudio,
+    } satisfies Info);
   };
-}
-
-/** @throws InvalidRequestError for a clip outside the video */
-function describeClip(extraction: Extraction, clipRequest: ClipRequest): Info['clip'] {
-  const clip = clipOf(extraction, clipRequest);
-  return clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds };
 }
 
 function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downloads' | 'originalAudio'> {
