@@ -111,7 +111,7 @@ class Downloader(yt_dlp.YoutubeDL):
     def __init__(self, params, item=None):
         super().__init__(params, auto_init=False)
         self._ies = _Extractors(_all_extractors())
-        self.playlist_position = None
+        self.playlist_index = self.playlist_count = None
         self.items = []
         self.cache = PlayerCache(self)
         self._budget = limits.Budget()
@@ -135,7 +135,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self._budget.bound(response)
         hls_playlists.skip_byte_order_mark(response)
         if (response.headers.get('Content-Type') or '').lower().startswith('image/'):
-            self.images.add(response.geturl() if hasattr(response, 'geturl') else response.url)
+            self.images.add(response.url)
         return response
 
     def get_info_extractor(self, ie_key):
@@ -160,7 +160,7 @@ class Downloader(yt_dlp.YoutubeDL):
         first_error = None
         for index in _candidates(entries, self._item if is_page else None):
             if is_page and len(entries) > 1:
-                self.playlist_position = (index + 1, len(entries))
+                self.playlist_index, self.playlist_count = index + 1, len(entries)
             try:
                 return self.process_ie_result(entries[index], download, {**inherited, **(extra_info or {})})
             except YoutubeDLError as error:
