@@ -105,7 +105,8 @@ export class ExtractionService {
   async extract(url: PageUrl, options: ExtractOptions): Promise<Extraction> {
     const extraction = await this.#extractOriginal(url, options);
     if (options.language === undefined) return extraction;
-    return this.#withDetails(spokenIn(extraction, options.language), options);
+    const spoken = spokenIn(extraction, options.language);
+    return withProbedDetails(spoken, this.#options.probeSource, options);
   }
 
   async #extractOriginal(
@@ -172,17 +173,10 @@ export class ExtractionService {
     );
     this.#warnings.note(raw.warnings, host, Date.now());
     const found = toExtraction(raw, { requestUrl: url, now: Date.now(), exit });
-    const extraction = await this.#withDetails(found, { signal, client: clientOf(claims) });
+    const caller = { signal, client: clientOf(claims) };
+    const extraction = await withProbedDetails(found, this.#options.probeSource, caller);
     assertWhole(extraction, raw, host);
     return this.#withPublicThumbnails(extraction, { signal, client: clientOf(claims) });
-  }
-
-  async #withDetails(extraction: Extraction, { signal, client = '' }: Caller): Promise<Extraction> {
-    return withProbedDetails(
-      extraction,
-      (source, probeSignal) => this.#options.probeSource(source, probeSignal, client),
-      signal,
-    );
   }
 
   /** A page can use any URL as its thumbnail, and clients that display the result of `/api/info` load it. */
