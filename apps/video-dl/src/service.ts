@@ -31,7 +31,7 @@ import { createProbeSource } from './look/media-header.js';
 import { PotBridge } from './extract/pot-bridge.js';
 import { ExtractionService } from './extract/service.js';
 import { EngineUpdater } from './extract/update.js';
-import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
+import { locateMediaTools } from './ffmpeg/tools.js';
 import { createNetwork } from './network.js';
 import { StreamingService } from './deliver/service.js';
 
@@ -150,7 +150,10 @@ async function createContext(
   { engineScript, lookup }: ContextOverrides = {},
 ) {
   const capacity = capacityOf(config, thisMachine());
-  const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const [python, tools] = await allConfigured([
+    locatePython(config.YTDLP_PYTHON),
+    locateMediaTools({ ffmpegPath: config.FFMPEG_PATH || undefined, threads: threadsPerCodec }),
+  ]);
   const { logger, metrics } = observability;
   const network = await createNetwork(config, { ...observability, lookup });
   const { guard, heads, relay, parsers, egress, trustedRoots } = network;
@@ -230,16 +233,4 @@ async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Pr
   );
   if (problems.length > 0) throw new ConfigError(problems);
   return Promise.all(parts);
-}
-
-async function mediaTools(config: Config): Promise<MediaTools> {
-  try {
-    return await locateMediaTools({
-      ffmpegPath: config.FFMPEG_PATH || undefined,
-      threads: threadsPerCodec,
-    });
-  } catch (error) {
-    if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);
-    throw error;
-  }
 }
