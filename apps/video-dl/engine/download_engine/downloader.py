@@ -36,9 +36,6 @@ class Log:
     def debug(self, _message):
         pass
 
-    def info(self, _message):
-        pass
-
     def warning(self, message, *_args, **_kwargs):
         self.warnings.append(str(message)[:limits.TEXT_CHARACTERS])
 
@@ -88,7 +85,7 @@ def _defines(extractor, name):
 def _embed_finders():
     modules = embed_modules.names()
     candidates = [extractor for extractor in dict.values(_all_extractors())
-                  if modules is None or getattr(extractor, '_module', extractor.__module__) in modules]
+                  if getattr(extractor, '_module', extractor.__module__) in modules]
     return [cls for cls in map(_real_class, candidates) if _finds_embeds(cls)]
 
 
