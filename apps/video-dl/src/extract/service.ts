@@ -165,11 +165,11 @@ export class ExtractionService {
 
   /** The callers' deadlines cover everything. */
   async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
-    const { signal, claims, item } = request;
+    const { signal, claims } = request;
     await this.#options.guard.checkUrl(new URL(url), signal, clientOf(claims));
     const { host } = new URL(url);
     const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) =>
-      this.#runEngine(url, { signal, claims, item, exit: through }),
+      this.#runEngine(url, { ...request, exit: through }),
     );
     this.#warnings.note(raw.warnings, host, Date.now());
     const found = toExtraction(raw, { requestUrl: url, now: Date.now(), exit });
@@ -207,12 +207,11 @@ export class ExtractionService {
 
   async #runEngine(
     url: string,
-    run: { signal: AbortSignal; claims: Claims; item: number | undefined; exit: number },
+    { signal, claims, item, exit = 0 }: ExtractionRequest,
   ): Promise<RawExtraction> {
     const { engine, egress, cookiesFile, maxPageBytes, extractorArguments, timeoutMs } = this.#options;
-    const { signal, claims } = run;
     const session = egress.openSession({
-      exit: run.exit,
+      exit,
       maxBytes: maxPageBytes,
       maxConnections: maxPageConnections,
       client: () => clientOf(claims),
@@ -232,7 +231,7 @@ export class ExtractionService {
           socketTimeoutSeconds: Math.min(maxSocketTimeoutMs, timeoutMs * 0.4) / 1000,
           targets: formatSelectors,
           extractorArguments,
-          ...(run.item !== undefined && { item: run.item }),
+          ...(item !== undefined && { item }),
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
         },
         // Callers who join extend it, but not without end.
@@ -250,7 +249,10 @@ export class ExtractionService {
 
   #engineError(error: unknown, session: EgressSession, url: string): unknown {
     if (session.exceeded !== undefined) return session.exceeded;
-    if (error instanceof EngineTakenBackError) return takenBack(url, error);
+    if (error instanceof EngineTakenBackError) {
+      const detail = `${new URL(url).host} was too slow while other clients were waiting. Try again in a moment.`;
+      return new DomainError('upstream_timeout', detail, { cause: error });
+    }
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     if (error instanceof EngineMemoryError)
       return pageTooLarge('The page is larger than this service can read.', { cause: error });
@@ -278,14 +280,6 @@ function keyOf(url: string, item: number | undefined, exit?: number): string {
 /** The newest caller, whose share is most likely free. */
 function clientOf(claims: Claims): string {
   return [...claims].at(-1)?.client ?? '';
-}
-
-function takenBack(url: string, cause: Error): DomainError {
-  return new DomainError(
-    'upstream_timeout',
-    `${new URL(url).host} was too slow while other clients were waiting. Try again in a moment.`,
-    { cause },
-  );
 }
 
 /** A preview must not pass for the whole track. */
