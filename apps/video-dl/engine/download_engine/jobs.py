@@ -20,6 +20,7 @@ def serve(arguments=()):
     ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
     network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
     channel = Channel()
+    self_test.start()
     environment.prepare()
     if options.trusted_roots:
         environment.trust_only(options.trusted_roots)
