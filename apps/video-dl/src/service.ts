@@ -122,20 +122,14 @@ export async function createVideoDlService(
 
 /** Starts the engines while the port is already open, and fills the health cache once they are ready. */
 function warmUp({ engine, parsers, updater, config, logger }: AppContext, health: HealthRegistry): void {
-  parsers
-    .start()
-    .catch((error: unknown) =>
-      logger.debug({ err: error }, 'the service stopped before the parsers were ready'),
-    );
-  engine.start().then(
-    async () => {
-      if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
-      await health.report();
-    },
-    // Only happens when the service stops.
-    (error: unknown) =>
-      logger.debug({ err: error }, 'the service stopped before the download engine was ready'),
-  );
+  // Only happens when the service stops.
+  const log = (error: unknown) =>
+    logger.debug({ err: error }, 'the service stopped before its engines were ready');
+  parsers.start().catch(log);
+  engine.start().then(async () => {
+    if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
+    await health.report();
+  }, log);
 }
 
 interface Observability {
