@@ -168,13 +168,7 @@ class Downloader(yt_dlp.YoutubeDL):
         if self._item is not None and self._item > 1 and not self.items:
             raise NoSuchItemError(1)
         _reject_broadcast(info_dict)
-        try:
-            return super().process_video_result(info_dict, download)
-        except ExtractorError as error:
-            if self.check_error is None or 'Requested format is not available' not in str(error):
-                raise
-        # Raised outside the handler, so that it doesn't get the other error as its context.
-        raise self.check_error
+        return super().process_video_result(info_dict, download)
 
     def _forceprint(self, _key, _info_dict):
         """Prints nothing. yt-dlp would first render tables of formats, thumbnails and subtitles."""
@@ -249,7 +243,6 @@ def share_tls_contexts():
 
 def build(job, log, extractor_arguments=None):
     """A new downloader for a job. The parent's EngineJob type documents the fields of `job`."""
-    first_target = next(iter(job['targets'].values()))
     params = {
         'quiet': True,
         'noprogress': True,
@@ -268,8 +261,9 @@ def build(job, log, extractor_arguments=None):
         'extractor_retries': 1,
         'file_access_retries': 0,
         'proxy': job['proxyUrl'],
-        'format': first_target['format'],
-        'format_sort': first_target['sort'],
+        # `result` selects for each target, and the first target's order is that of the list.
+        'format': lambda context: context['formats'][-1:],
+        'format_sort': next(iter(job['targets'].values()))['sort'],
         'extractor_args': extractor_arguments or {},
     }
     if job.get('cookies'):

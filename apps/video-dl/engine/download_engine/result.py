@@ -42,7 +42,7 @@ def describe(ydl, info, targets):
     formats = [f for f in formats if f.get('__working') is not False]
     spoken = _by_language(ydl, formats, ranked, targets)
     if not formats:
-        raise ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
+        raise ydl.check_error or ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
     chosen = {id(fmt) for each in (selections, *spoken.values()) for selection in each.values() for fmt in selection}
     index_of = {id(fmt): index for index, fmt in enumerate(formats)}
 
