@@ -76,7 +76,7 @@ class _Engine:
     def serve(self):
         from . import pristine
         while True:
-            job_id, job = self._channel.next_job()
+            job_id, job = self._channel.jobs.get()
             self._channel.send({'id': job_id, **self._respond(job_id, job)})
             # After the response, so that nobody waits for it.
             pristine.restore()
