@@ -31,23 +31,6 @@ export function capacityOf(
   };
 }
 
-export interface StreamLimits {
-  readonly maxConcurrent: number;
-  readonly maxQueued: number;
-  /** From the end of extraction to the first byte, including all waiting. */
-  readonly firstByteTimeoutMs: number;
-  /** Without a byte from the media server or from ffmpeg. */
-  readonly upstreamIdleTimeoutMs: number;
-  /** Without a byte read by the client. */
-  readonly clientIdleTimeoutMs: number;
-  /** What a client must read per minute that the stream waits for it; 0 for no limit. */
-  readonly minClientBytesPerMinute: number;
-  /** What a source must send per minute that the stream waits for it; 0 for no limit. */
-  readonly minSourceBytesPerMinute: number;
-  readonly totalTimeoutMs: number;
-  readonly maxOutputBytes: number;
-}
-
 /** Streams that may wait for a slot. */
 const streamQueue = 16;
 /** Extractions that may wait for an engine: they finish sooner than streams. */
@@ -55,16 +38,23 @@ export const extractionQueue = 4 * streamQueue;
 /** Some clients read only as fast as they play. The extra third allows for waiting. */
 const totalTimePerVideoTime = 4 / 3;
 
-export function streamLimits(config: Config, { streams }: Capacity): StreamLimits {
+export function streamLimits(config: Config, { streams }: Capacity) {
   return {
     maxConcurrent: streams,
     maxQueued: streamQueue,
+    /** From the end of extraction to the first byte, including all waiting. */
     firstByteTimeoutMs: config.FIRST_BYTE_TIMEOUT_SECONDS * 1000,
+    /** Without a byte from the media server or from ffmpeg. */
     upstreamIdleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
+    /** Without a byte read by the client. */
     clientIdleTimeoutMs: 120_000,
+    /** What a client must read per minute that the stream waits for it; 0 for no limit. */
     minClientBytesPerMinute,
+    /** What a source must send per minute that the stream waits for it; 0 for no limit. */
     minSourceBytesPerMinute: config.SOURCE_MIN_BYTES_PER_MINUTE,
     totalTimeoutMs: config.VIDEO_MAX_SECONDS * totalTimePerVideoTime * 1000,
     maxOutputBytes: config.STREAM_MAX_BYTES,
   };
 }
+
+export type StreamLimits = Readonly<ReturnType<typeof streamLimits>>;

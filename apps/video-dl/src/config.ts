@@ -7,6 +7,14 @@ import { updateChannels } from './extract/update.js';
 import { mp4VideoChoices } from './formats/codecs.js';
 import { readRoots } from './trusted-roots.js';
 
+/** A text that is empty, or accepted by the code that uses it. */
+function usable(problem: string, use: (text: string) => unknown) {
+  return setting.text().superRefine((text, context) => {
+    const message = text === '' ? undefined : problemOf(() => use(text));
+    if (message !== undefined) context.addIssue({ code: 'custom', message: problem + message });
+  });
+}
+
 /** Every environment variable of video-dl. */
 export const configSchema = z.object({
   ...commonSettings({ port: 3001, metricsPort: 9101 }),
@@ -60,34 +68,16 @@ export const configSchema = z.object({
     ),
 
   ...egressSettings(),
-  TRUSTED_ROOTS_FILE: setting
-    .text()
-    .superRefine((file, context) => {
-      const message = file === '' ? undefined : problemOf(() => readRoots(file));
-      if (message !== undefined)
-        context.addIssue({ code: 'custom', message: `is a file that can't be used: ${message}` });
-    })
-    .describe(
-      'PEM file of certificate authorities to trust in addition to the public ones, such as that of a TLS-inspecting proxy.',
-    ),
-  COOKIES_FILE: setting
-    .text()
-    .superRefine((file, context) => {
-      const message = file === '' ? undefined : problemOf(() => accessSync(file, constants.R_OK));
-      if (message !== undefined)
-        context.addIssue({ code: 'custom', message: `is a file that can't be read: ${message}` });
-    })
-    .describe("Netscape cookie file with the operator's sessions. Each cookie is sent only to its own site."),
+  TRUSTED_ROOTS_FILE: usable("is a file that can't be used: ", readRoots).describe(
+    'PEM file of certificate authorities to trust in addition to the public ones, such as that of a TLS-inspecting proxy.',
+  ),
+  COOKIES_FILE: usable("is a file that can't be read: ", (file) => accessSync(file, constants.R_OK)).describe(
+    "Netscape cookie file with the operator's sessions. Each cookie is sent only to its own site.",
+  ),
 
-  YTDLP_EXTRACTOR_ARGS: setting
-    .text()
-    .superRefine((text, context) => {
-      const message = problemOf(() => parseExtractorArguments(text));
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    })
-    .describe(
-      "Values for yt-dlp's --extractor-args, separated by spaces: player clients, PO tokens, visitor data, impersonation (youtube:player_client=tv,web generic:impersonate).",
-    ),
+  YTDLP_EXTRACTOR_ARGS: usable('', parseExtractorArguments).describe(
+    "Values for yt-dlp's --extractor-args, separated by spaces: player clients, PO tokens, visitor data, impersonation (youtube:player_client=tv,web generic:impersonate).",
+  ),
   POT_PROVIDER_URL: setting
     .text()
     .refine((url) => url === '' || (URL.canParse(url) && /^http:\/\/[^/@]+\/?$/i.test(url)), {

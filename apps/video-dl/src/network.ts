@@ -1,23 +1,12 @@
-import { createGuard, EgressProxy, type Guard, type LookupFn } from '@media-services/egress-guard';
+import { createGuard, EgressProxy, type LookupFn } from '@media-services/egress-guard';
 import type { Logger, Metrics } from '@media-services/http-common';
 import type { Config } from './config.js';
 import { SourceHeads } from './look/source-heads.js';
 import { ParserPool } from './parser-process/parser-pool.js';
 import { MediaRelay } from './relay/media-relay.js';
-import { TrustedRoots } from './trusted-roots.js';
+import { createTrustedRoots } from './trusted-roots.js';
 import { defaultLimits, type UpstreamLimits } from './upstream/media-source.js';
 import { Upstream } from './upstream/upstream.js';
-
-/** Everything that connects to the internet or parses data from it. */
-export interface Network {
-  readonly guard: Guard;
-  readonly trustedRoots: TrustedRoots | undefined;
-  readonly egress: EgressProxy;
-  readonly parsers: ParserPool;
-  readonly relay: MediaRelay;
-  readonly upstream: Upstream;
-  readonly heads: SourceHeads;
-}
 
 interface NetworkOptions {
   readonly logger: Logger;
@@ -26,14 +15,10 @@ interface NetworkOptions {
   readonly lookup?: LookupFn | undefined;
 }
 
-export async function createNetwork(
-  config: Config,
-  { logger, metrics, lookup }: NetworkOptions,
-): Promise<Network> {
-  const trustedRoots =
-    config.TRUSTED_ROOTS_FILE === ''
-      ? undefined
-      : await TrustedRoots.withRootsFrom(config.TRUSTED_ROOTS_FILE);
+/** Everything that connects to the internet or parses data from it. */
+export async function createNetwork(config: Config, { logger, metrics, lookup }: NetworkOptions) {
+  const rootsFile = config.TRUSTED_ROOTS_FILE;
+  const trustedRoots = rootsFile === '' ? undefined : await createTrustedRoots(rootsFile);
   const guard = createGuard({
     allowedPrivateSources: config.ALLOWED_PRIVATE_SOURCES,
     blockedSources: config.BLOCKED_SOURCES,

@@ -31,20 +31,14 @@ import { createProbeSource } from './look/media-header.js';
 import { PotBridge } from './extract/pot-bridge.js';
 import { ExtractionService } from './extract/service.js';
 import { EngineUpdater } from './extract/update.js';
-import { locateMediaTools, MediaToolsMissingError, type MediaTools } from './ffmpeg/tools.js';
+import { locateMediaTools } from './ffmpeg/tools.js';
 import { createNetwork } from './network.js';
 import { StreamingService } from './deliver/service.js';
 
 const serviceName = 'video-dl';
-/** Restarting releases memory that a long-running Python process holds on to. */
-const engineJobsBeforeRestart = 500;
 const updateIntervalMs = 24 * 3600 * 1000;
 /** Threads of each decoder and encoder. More gain little and take memory. */
 const threadsPerCodec = 4;
-/** At most: media URLs may expire earlier. */
-const extractionCacheMs = 300_000;
-/** The cache also has a limit of 64 MiB. */
-const extractionCacheEntries = 200;
 const packageJson = new URL('../package.json', import.meta.url);
 
 /** Everything that handlers may use, built once. */
@@ -80,7 +74,7 @@ export async function createVideoDlService(
     limits: { videoMaxSeconds: config.VIDEO_MAX_SECONDS, streamMaxBytes: config.STREAM_MAX_BYTES },
   });
   health.add('downloadEngine', downloadEngineCheck(context));
-  health.add('muxingEngine', muxingEngineCheck(context));
+  health.add('muxingEngine', muxingEngineCheck(context.tools, context.capacity));
   health.add('parsers', parsersCheck(context));
 
   // Applies to API keys only; the gateway limits everyone else.
@@ -128,20 +122,14 @@ export async function createVideoDlService(
 
 /** Starts the engines while the port is already open, and fills the health cache once they are ready. */
 function warmUp({ engine, parsers, updater, config, logger }: AppContext, health: HealthRegistry): void {
-  parsers
-    .start()
-    .catch((error: unknown) =>
-      logger.debug({ err: error }, 'the service stopped before the parsers were ready'),
-    );
-  engine.start().then(
-    async () => {
-      if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
-      await health.report();
-    },
-    // Only happens when the service stops.
-    (error: unknown) =>
-      logger.debug({ err: error }, 'the service stopped before the download engine was ready'),
-  );
+  // Only happens when the service stops.
+  const log = (error: unknown) =>
+    logger.debug({ err: error }, 'the service stopped before its engines were ready');
+  parsers.start().catch(log);
+  engine.start().then(async () => {
+    if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
+    await health.report();
+  }, log);
 }
 
 interface Observability {
@@ -156,7 +144,10 @@ async function createContext(
   { engineScript, lookup }: ContextOverrides = {},
 ) {
   const capacity = capacityOf(config, thisMachine());
-  const [python, tools] = await allConfigured([locatePython(config.YTDLP_PYTHON), mediaTools(config)]);
+  const [python, tools] = await allConfigured([
+    locatePython(config.YTDLP_PYTHON),
+    locateMediaTools({ ffmpegPath: config.FFMPEG_PATH || undefined, threads: threadsPerCodec }),
+  ]);
   const { logger, metrics } = observability;
   const network = await createNetwork(config, { ...observability, lookup });
   const { guard, heads, relay, parsers, egress, trustedRoots } = network;
@@ -176,10 +167,6 @@ async function createContext(
     poolSize: capacity.engines,
     maxQueue: extractionQueue,
     jobTimeoutMs: timeoutMs,
-    recycleAfterJobs: engineJobsBeforeRestart,
-    maxMemoryBytes: config.ENGINE_MEMORY_MAX_BYTES,
-    // Slow pages of one client leave an engine for others.
-    maxRunningPerClient: Math.max(1, capacity.engines - 1),
     ...observability,
   });
   reportEngineAge(metrics, engine);
@@ -190,8 +177,6 @@ async function createContext(
     probeSource: createProbeSource({ heads, relay, tools, maxMs: Math.ceil(timeoutMs / 2) }),
     timeoutMs,
     maxPageBytes: config.PAGE_MAX_BYTES,
-    cacheMs: extractionCacheMs,
-    cacheEntries: extractionCacheEntries,
     cookiesFile: config.COOKIES_FILE || undefined,
     extractorArguments: parseExtractorArguments(config.YTDLP_EXTRACTOR_ARGS),
     ...observability,
@@ -242,16 +227,4 @@ async function allConfigured<A, B>(parts: readonly [Promise<A>, Promise<B>]): Pr
   );
   if (problems.length > 0) throw new ConfigError(problems);
   return Promise.all(parts);
-}
-
-async function mediaTools(config: Config): Promise<MediaTools> {
-  try {
-    return await locateMediaTools({
-      ffmpegPath: config.FFMPEG_PATH || undefined,
-      threads: threadsPerCodec,
-    });
-  } catch (error) {
-    if (error instanceof MediaToolsMissingError) throw new ConfigError([error.message]);
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 
 /**
@@ -18,27 +18,19 @@ export function readRoots(file: string): string[] {
   return found;
 }
 
-/** The public certificate authorities plus the operator's, for this process and its engines. */
-export class TrustedRoots implements AsyncDisposable {
-  /** In PEM format. */
-  readonly certificates: readonly string[];
-  /** A file with all of them, deleted on dispose. */
-  readonly file: string;
-
-  private constructor(certificates: readonly string[], file: string) {
-    this.certificates = certificates;
-    this.file = file;
-  }
-
-  /** @throws as `readRoots` */
-  static async withRootsFrom(operatorFile: string): Promise<TrustedRoots> {
-    const certificates = [...rootCertificates, ...readRoots(operatorFile)];
-    const file = join(await mkdtemp(join(tmpdir(), 'trusted-roots-')), 'all.pem');
-    await writeFile(file, `${certificates.join('\n')}\n`);
-    return new TrustedRoots(certificates, file);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(dirname(this.file), { recursive: true, force: true });
-  }
+/**
+ * The public certificate authorities plus the operator's, in PEM format: for this process, and in
+ * a file for its engines that is deleted on dispose.
+ * @throws as `readRoots`
+ */
+export async function createTrustedRoots(operatorFile: string) {
+  const certificates = [...rootCertificates, ...readRoots(operatorFile)];
+  const folder = await mkdtemp(join(tmpdir(), 'trusted-roots-'));
+  const file = join(folder, 'all.pem');
+  await writeFile(file, `${certificates.join('\n')}\n`);
+  return {
+    certificates,
+    file,
+    [Symbol.asyncDispose]: async () => rm(folder, { recursive: true, force: true }),
+  };
 }

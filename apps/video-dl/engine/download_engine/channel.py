@@ -32,7 +32,8 @@ class Channel:
         sys.stdout = sys.stderr
         self._in = os.fdopen(os.dup(0), 'r', encoding='utf-8')
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        self._jobs = queue.Queue()
+        # (id, job) of each job that waits.
+        self.jobs = queue.Queue()
         self._running = None
         self._waiting = set()
         self._cancelled = set()
@@ -43,10 +44,6 @@ class Channel:
     def send(self, message):
         self._out.write(json.dumps(message, ensure_ascii=False, allow_nan=False) + '\n')
         self._out.flush()
-
-    def next_job(self):
-        """Waits for the next job and returns (id, job)."""
-        return self._jobs.get()
 
     def run(self, job_id, work):
         """Calls work(). A cancel message for job_id raises JobCancelled in it.
@@ -83,7 +80,7 @@ class Channel:
     def _receive(self, message):
         if message['type'] == 'run':
             self._waiting.add(message['id'])
-            self._jobs.put((message['id'], message['job']))
+            self.jobs.put((message['id'], message['job']))
         elif message['type'] == 'cancel':
             self._cancel(message['id'])
         else:

@@ -41,19 +41,16 @@ def engage():
         _complete(mpd_doc)
         found = parse(self, mpd_doc, mpd_id, *args, **kwargs)
         if isinstance(found, tuple):
-            mark(found[0])
-            format_check.mark_for_check(self, found[0])
-            return found
-        return _marked_periods(self, found, mark)
+            parsed = found[:1]
+        else:
+            found = list(found)
+            parsed = [period['formats'] for period in found]
+        for formats in parsed:
+            mark(formats)
+            format_check.mark_for_check(self, formats)
+        return found
 
     setattr(InfoExtractor, name, parse_and_mark)
-
-
-def _marked_periods(extractor, periods, mark):
-    for period in periods:
-        mark(period['formats'])
-        format_check.mark_for_check(extractor, period['formats'])
-        yield period
 
 
 def _named(element, name):

@@ -19,10 +19,6 @@ from .player_cache import PlayerCache
 _ENTRIES_TRIED = 5
 
 
-class PlaylistError(ExtractorError):
-    """The URL leads to a playlist or a channel, not to one video."""
-
-
 class NoSuchItemError(ExtractorError):
     """The job requests a video with a higher number than the page has."""
 
@@ -31,41 +27,20 @@ class NoSuchItemError(ExtractorError):
         self.count = count
 
 
-class NotStartedError(ExtractorError):
-    """A broadcast without formats because it hasn't started."""
-
-
-class UnfinishedBroadcastError(ExtractorError):
-    """A broadcast without formats because it is still running or being processed."""
-
-
 class Log:
     """Keeps the warnings that yt-dlp would print, because they explain an error."""
 
     def __init__(self):
         self.warnings = collections.deque(maxlen=limits.WARNINGS)
 
-    def kept(self):
-        """The last warnings, each truncated."""
-        return [warning[:limits.TEXT_CHARACTERS] for warning in self.warnings]
-
     def debug(self, _message):
         pass
 
-    def info(self, _message):
-        pass
-
     def warning(self, message, *_args, **_kwargs):
-        self.warnings.append(str(message))
+        self.warnings.append(str(message)[:limits.TEXT_CHARACTERS])
 
     def error(self, _message, *_args, **_kwargs):
         """Ignored: the same text is raised as an exception, and isn't a warning."""
-
-
-_BROADCAST_ERRORS = {
-    'is_upcoming': NotStartedError, 'is_live': UnfinishedBroadcastError, 'post_live': UnfinishedBroadcastError,
-    'was_live': UnfinishedBroadcastError,
-}
 
 
 class _Extractors(dict):
@@ -110,7 +85,7 @@ def _defines(extractor, name):
 def _embed_finders():
     modules = embed_modules.names()
     candidates = [extractor for extractor in dict.values(_all_extractors())
-                  if modules is None or getattr(extractor, '_module', extractor.__module__) in modules]
+                  if getattr(extractor, '_module', extractor.__module__) in modules]
     return [cls for cls in map(_real_class, candidates) if _finds_embeds(cls)]
 
 
@@ -133,7 +108,7 @@ class Downloader(yt_dlp.YoutubeDL):
     def __init__(self, params, item=None):
         super().__init__(params, auto_init=False)
         self._ies = _Extractors(_all_extractors())
-        self.playlist_position = None
+        self.playlist_index = self.playlist_count = None
         self.items = []
         self.cache = PlayerCache(self)
         self._budget = limits.Budget()
@@ -157,7 +132,7 @@ class Downloader(yt_dlp.YoutubeDL):
         self._budget.bound(response)
         hls_playlists.skip_byte_order_mark(response)
         if (response.headers.get('Content-Type') or '').lower().startswith('image/'):
-            self.images.add(response.geturl() if hasattr(response, 'geturl') else response.url)
+            self.images.add(response.url)
         return response
 
     def get_info_extractor(self, ie_key):
@@ -171,13 +146,10 @@ class Downloader(yt_dlp.YoutubeDL):
             return super().process_ie_result(ie_result, download, extra_info)
         entries = ie_result.get('entries')
         if not _is_one_page(ie_result, entries):
-            raise PlaylistError('This is a playlist', expected=True)
+            raise ExtractorError('This is a playlist', expected=True)
         inherited = {key: ie_result[key] for key in (
             'extractor', 'extractor_key', 'webpage_url', 'original_url', 'thumbnail', 'description')
             if ie_result.get(key)}
-        page_title = ie_result.get('title')
-        if page_title and entries[0].get('title') == f'{page_title} (1)':
-            entries[0]['title'] = page_title
         # The entries of a nested list have no item numbers.
         is_page = not self.items
         if is_page:
@@ -185,7 +157,7 @@ class Downloader(yt_dlp.YoutubeDL):
         first_error = None
         for index in _candidates(entries, self._item if is_page else None):
             if is_page and len(entries) > 1:
-                self.playlist_position = (index + 1, len(entries))
+                self.playlist_index, self.playlist_count = index + 1, len(entries)
             try:
                 return self.process_ie_result(entries[index], download, {**inherited, **(extra_info or {})})
             except YoutubeDLError as error:
@@ -195,16 +167,8 @@ class Downloader(yt_dlp.YoutubeDL):
     def process_video_result(self, info_dict, download=True):
         if self._item is not None and self._item > 1 and not self.items:
             raise NoSuchItemError(1)
-        error_class = _BROADCAST_ERRORS.get(info_dict.get('live_status'))
-        if error_class and not (info_dict.get('formats') or info_dict.get('url')):
-            raise error_class('The broadcast has no formats', expected=True)
-        try:
-            return super().process_video_result(info_dict, download)
-        except ExtractorError as error:
-            if self.check_error is None or 'Requested format is not available' not in str(error):
-                raise
-        # Raised outside the handler, so that it doesn't get the other error as its context.
-        raise self.check_error
+        _reject_broadcast(info_dict)
+        return super().process_video_result(info_dict, download)
 
     def _forceprint(self, _key, _info_dict):
         """Prints nothing. yt-dlp would first render tables of formats, thumbnails and subtitles."""
@@ -216,6 +180,16 @@ class Downloader(yt_dlp.YoutubeDL):
                 fmt['__working'] = format_check.works(self, fmt)
             if fmt['__working']:
                 yield fmt
+
+
+def _reject_broadcast(info):
+    """A broadcast that is running has no end to wait for, and one that is over may have no recording."""
+    status = info.get('live_status') or (info.get('is_live') and 'is_live')
+    if status == 'is_upcoming':
+        raise ExtractorError('The video has not started yet', expected=True)
+    has_media = info.get('formats') or info.get('url')
+    if status in ('is_live', 'post_live') or (status == 'was_live' and not has_media):
+        raise ExtractorError('The video is live', expected=True)
 
 
 def _candidates(entries, item):
@@ -269,7 +243,6 @@ def share_tls_contexts():
 
 def build(job, log, extractor_arguments=None):
     """A new downloader for a job. The parent's EngineJob type documents the fields of `job`."""
-    first_target = next(iter(job['targets'].values()))
     params = {
         'quiet': True,
         'noprogress': True,
@@ -288,8 +261,9 @@ def build(job, log, extractor_arguments=None):
         'extractor_retries': 1,
         'file_access_retries': 0,
         'proxy': job['proxyUrl'],
-        'format': first_target['format'],
-        'format_sort': first_target['sort'],
+        # `result` selects for each target, and the first target's order is that of the list.
+        'format': lambda context: context['formats'][-1:],
+        'format_sort': next(iter(job['targets'].values()))['sort'],
         'extractor_args': extractor_arguments or {},
     }
     if job.get('cookies'):

@@ -56,7 +56,7 @@ def _age_days(version):
 
 
 # Node's permission model covers the network from this version on (nodejs.org/api/permissions.html).
-_MIN_NODE_VERSION = 25
+_MIN_NODE_VERSION = (25,)
 
 
 @functools.lru_cache(maxsize=None)
@@ -70,11 +70,6 @@ def javascript_runtime():
     for name in ('deno', 'node'):
         runtime_class = supported_js_runtimes.value.get(name)
         info = runtime_class().info if runtime_class else None
-        if info and info.supported and (name != 'node' or _major(info.version) >= _MIN_NODE_VERSION):
+        if info and info.supported and (name != 'node' or info.version_tuple >= _MIN_NODE_VERSION):
             return info
     return None
-
-
-def _major(version):
-    digits = str(version).lstrip('v').partition('.')[0]
-    return int(digits) if digits.isdigit() else 0

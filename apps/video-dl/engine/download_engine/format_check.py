@@ -101,12 +101,8 @@ def _check_beginning(ydl, fmt, url):
 
 
 def _open(ydl, fmt, url, headers):
-    return ydl.urlopen(_request(url, {**(fmt.get('http_headers') or {}), **headers}))
-
-
-def _request(url, headers):
     try:
         from yt_dlp.networking import Request
     except ImportError:
         from yt_dlp.utils import sanitized_Request as Request
-    return Request(url, headers=headers)
+    return ydl.urlopen(Request(url, headers={**(fmt.get('http_headers') or {}), **headers}))

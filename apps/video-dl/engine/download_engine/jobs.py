@@ -20,6 +20,7 @@ def serve(arguments=()):
     ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
     network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
     channel = Channel()
+    self_test.start()
     environment.prepare()
     if options.trusted_roots:
         environment.trust_only(options.trusted_roots)
@@ -46,6 +47,7 @@ class _Engine:
         self._network_lock = network_lock
         self._options = options
         self._pot_provider = None
+        self._pot_arguments = {}
 
     def warm_up(self):
         """Returns the ready message."""
@@ -57,8 +59,10 @@ class _Engine:
         hls_playlists.engage()
         redirects.engage()
         player_cache.engage()
-        if self._options.pot_provider_port:
-            self._pot_provider = pot_provider.engage(self._options.pot_provider_port)
+        port = self._options.pot_provider_port
+        if port:
+            self._pot_provider = pot_provider.engage(port)
+            self._pot_arguments = pot_provider.arguments(port)
         lockdown.engage()
         # After the lock, so that it names a JavaScript runtime only if one can start.
         description = self._describe()
@@ -72,7 +76,7 @@ class _Engine:
     def serve(self):
         from . import pristine
         while True:
-            job_id, job = self._channel.next_job()
+            job_id, job = self._channel.jobs.get()
             self._channel.send({'id': job_id, **self._respond(job_id, job)})
             # After the response, so that nobody waits for it.
             pristine.restore()
@@ -85,40 +89,27 @@ class _Engine:
         log = downloader.Log()
         try:
             return {'ok': True, 'result': self._channel.run(job_id, lambda: self._run(job, log))}
-        except JobCancelled:
-            return {'ok': False, 'error': {'kind': 'JobCancelled', 'kinds': ['JobCancelled'], 'message': 'cancelled'}}
-        except (Exception, RecursionError, limits.LimitError) as error:
+        except (Exception, JobCancelled, limits.LimitError) as error:
             return {'ok': False, 'error': failures.describe(error, log.warnings)}
         finally:
             lockdown.allow_only()
 
     def _run(self, job, log):
+        from . import downloader
         if job['kind'] == 'health':
             self._self_test.run()
             return {'kind': 'health', **self._describe()}
-        return {'kind': 'extraction', **_extract(job, log, self._extractor_arguments(job))}
-
-    def _extractor_arguments(self, job):
-        from . import pot_provider
-        provider = pot_provider.arguments(self._options.pot_provider_port) if self._pot_provider else {}
-        return {**job.get('extractorArguments', {}), **provider}
-
-
-def _extract(job, log, extractor_arguments):
-    from . import downloader
-    proxy = urllib.parse.urlsplit(job['proxyUrl'])
-    lockdown.allow_only((proxy.hostname, proxy.port))
-    ydl = downloader.build(job, log, extractor_arguments)
-    try:
-        return limits.within_memory(lambda: _described(ydl, job, log))
-    finally:
-        # Old versions have nothing to close.
-        getattr(ydl, 'close', lambda: None)()
+        proxy = urllib.parse.urlsplit(job['proxyUrl'])
+        lockdown.allow_only((proxy.hostname, proxy.port))
+        ydl = downloader.build(job, log, {**job.get('extractorArguments', {}), **self._pot_arguments})
+        try:
+            return limits.within_memory(lambda: _extract(ydl, job, log))
+        finally:
+            # Old versions have nothing to close.
+            getattr(ydl, 'close', lambda: None)()
 
 
-def _described(ydl, job, log):
+def _extract(ydl, job, log):
     from . import result
     info = ydl.extract_info(job['url'], download=False)
-    if info is None:
-        raise RuntimeError('yt-dlp returned nothing')
-    return {**result.describe(ydl, info, job['targets']), 'warnings': log.kept()}
+    return {'kind': 'extraction', **result.describe(ydl, info, job['targets']), 'warnings': list(log.warnings)}

@@ -12,11 +12,7 @@ def of(fmt):
     if fmt.get('acodec') == 'none' or not isinstance(language, str) or not language.strip():
         return None
     language = language.strip()
-    return language + _DESCRIPTION if fmt.get(DESCRIBES) and not is_description(language) else language
-
-
-def is_description(language):
-    return language.endswith(_DESCRIPTION)
+    return language.removesuffix(_DESCRIPTION) + _DESCRIPTION if fmt.get(DESCRIBES) else language
 
 
 def only(language, formats):

@@ -110,7 +110,7 @@ def limit_memory(max_bytes):
     start = subprocess.Popen.__init__
 
     def start_with_separate_limit(*args, **kwargs):
-        _set_data_limit(_runtime_bytes())
+        _set_data_limit(max(_RUNTIME_BYTES, _own_bytes))
         try:
             start(*args, **kwargs)
         finally:
@@ -125,20 +125,15 @@ def within_memory(work):
     try:
         return work()
     except MemoryError as error:
-        if _own_bytes:
-            _set_data_limit(_own_bytes + _RESERVE_BYTES)
+        _set_data_limit(_own_bytes + _RESERVE_BYTES)
         traceback.clear_frames(error.__traceback__)
     # Outside the handler, which keeps the error and its frames alive.
     gc.collect()
-    if _own_bytes:
-        _set_data_limit(_own_bytes)
+    _set_data_limit(_own_bytes)
     raise OutOfMemoryError
 
 
-def _runtime_bytes():
-    return max(_RUNTIME_BYTES, _own_bytes)
-
-
 def _set_data_limit(soft):
-    import resource
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, max(_runtime_bytes(), _own_bytes + _RESERVE_BYTES)))
+    if _own_bytes:
+        import resource
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, max(_RUNTIME_BYTES, _own_bytes + _RESERVE_BYTES)))

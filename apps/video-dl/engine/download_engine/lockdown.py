@@ -22,32 +22,28 @@ _FORBIDDEN = {
     'os.killpg': 'kill other processes',
 }
 
-_allowed_addresses = set()
+_allowed = set()
 _always_allowed = set()
 
 
 def allow_always(*addresses):
-    """Sets the (host, port) pairs that every job may connect to."""
+    """Sets the (host, port) pairs that every job may connect to. Takes effect with the next job."""
     _always_allowed.update(addresses)
 
 
 def allow_only(*addresses):
     """Sets the (host, port) pairs that are allowed from now on."""
-    _allowed_addresses.clear()
-    _allowed_addresses.update(addresses)
-
-
-def _allowed():
-    return _allowed_addresses | _always_allowed
+    _allowed.clear()
+    _allowed.update(addresses, _always_allowed)
 
 
 def _audit(event, args):
     if event == 'socket.connect':
         address = args[1]
-        if not isinstance(address, tuple) or address[:2] not in _allowed():
+        if not isinstance(address, tuple) or address[:2] not in _allowed:
             raise PermissionError('the download engine may only connect to its proxy')
     elif event in ('socket.getaddrinfo', 'socket.gethostbyname'):
-        if args[0] not in {host for host, _ in _allowed()}:
+        if args[0] not in {host for host, _ in _allowed}:
             raise PermissionError('the download engine may not resolve names')
     elif event in ('subprocess.Popen', 'os.posix_spawn'):
         # Since Python 3.13, the first starts most programs through the second.

@@ -15,21 +15,17 @@ _EXEMPT = {'_TEST', '_TESTS', '_WEBPAGE_TESTS'}
 
 # Per owner (a module or class): its namespace, and the same with copies of the containers.
 _remembered = {}
-_modules = set()
-_modules_seen = 0
+_seen = set()
 
 
 def remember():
     """Records the state of every extractor module imported since the last call."""
-    global _modules_seen
-    if len(sys.modules) == _modules_seen:
-        return
-    _modules_seen = len(sys.modules)
-    for name in [name for name in sys.modules if name.startswith(_PREFIX) and name not in _modules]:
-        module = sys.modules[name]
-        _modules.add(name)
-        for owner in (module, *_classes(module)):
-            _remembered.setdefault(owner, _snapshot(owner))
+    for name in sys.modules.keys() - _seen:
+        _seen.add(name)
+        if name.startswith(_PREFIX):
+            module = sys.modules[name]
+            for owner in (module, *_classes(module)):
+                _remembered.setdefault(owner, _snapshot(owner))
 
 
 def restore():

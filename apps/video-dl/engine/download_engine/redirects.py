@@ -75,22 +75,15 @@ def _redirected(request, response):
     location = response.headers.get('Location')
     if response.status not in (301, 302, 303, 307, 308) or not location:
         return None
-    try:
-        target = urllib.parse.urljoin(request.url, location)
-    except ValueError:
-        # Not a URL, so the response is an error like any other.
-        return None
     redirected = request.copy()
-    redirected.url = target
+    redirected.url = urllib.parse.urljoin(request.url, location)
     redirected.method = get_redirect_method(request.method, response.status)
-    dropped = {'Cookie'}
+    redirected.headers.pop('Cookie', None)
     if redirected.method != request.method:
+        # Removes its type, too.
         redirected.data = None
-        dropped.add('Content-Type')
     if _origin(redirected.url) != _origin(request.url):
-        dropped.add('Authorization')
-    for name in dropped:
-        redirected.headers.pop(name, None)
+        redirected.headers.pop('Authorization', None)
     return redirected
 
 

@@ -1,6 +1,5 @@
 """Converts yt-dlp's info dictionary to plain JSON with the fields that the parent uses."""
 
-import functools
 import json
 import math
 import re
@@ -11,7 +10,8 @@ from yt_dlp.utils import ExtractorError
 
 from . import dash_tracks, languages, limits, subtitles
 
-_TEXT_FIELDS = ('id', 'extractor', 'upload_date', 'live_status')
+_TEXT_FIELDS = ('id', 'extractor', 'upload_date')
+_NUMBER_FIELDS = ('duration', 'section_start', 'section_end', 'start_time')
 # The first that is stated.
 _UPLOADER_FIELDS = ('uploader', 'channel', 'creator', 'artist')
 _URL_FIELDS = ('webpage_url', 'thumbnail')
@@ -41,12 +41,15 @@ def describe(ydl, info, targets):
     # The selection has checked doubtful formats.
     formats = [f for f in formats if f.get('__working') is not False]
     spoken = _by_language(ydl, formats, ranked, targets)
-    if not formats and info.get('live_status') not in ('is_live', 'is_upcoming', 'post_live'):
-        raise ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
+    if not formats:
+        raise ydl.check_error or ExtractorError('No video formats found!', expected=True, video_id=info.get('id'))
     chosen = {id(fmt) for each in (selections, *spoken.values()) for selection in each.values() for fmt in selection}
-    as_indices = functools.partial(_as_indices, {id(fmt): index for index, fmt in enumerate(formats)})
+    index_of = {id(fmt): index for index, fmt in enumerate(formats)}
+
+    def as_indices(selections):
+        return {name: [index_of[id(fmt)] for fmt in selection] for name, selection in selections.items()}
+
     original = next((languages.of(fmt) for fmt in reversed(selections.get('mp3', []))), None)
-    position = ydl.playlist_position or (None, None)
     result = {
         **{key: _text(info.get(key)) for key in _TEXT_FIELDS},
         **{key: _url(info.get(key)) for key in _URL_FIELDS},
@@ -54,20 +57,16 @@ def describe(ydl, info, targets):
         'uploader': next(filter(None, (_text(info.get(key)) for key in _UPLOADER_FIELDS)), None),
         'covers': _covers(info),
         'description': _text(info.get('description'), limits.DESCRIPTION_CHARACTERS) or None,
-        'duration': _number(info.get('duration')),
-        'section_start': _number(info.get('section_start')),
-        'section_end': _number(info.get('section_end')),
-        'start_time': _number(info.get('start_time')),
+        **{key: _number(info.get(key)) for key in _NUMBER_FIELDS},
         'chapters': _chapters(info),
         'subtitles': [_subtitles(ydl, info, *track) for track in subtitles.listed(info)],
-        'playlist_index': position[0],
-        'playlist_count': position[1],
+        'playlist_index': ydl.playlist_index,
+        'playlist_count': ydl.playlist_count,
         'items': [_item(entry) for entry in ydl.items[:limits.ITEMS]],
         'formats': [_format(ydl, info, fmt, id(fmt) in chosen) for fmt in formats],
         'selections': as_indices(selections),
         'languages': [{'language': _text(language), 'is_original': language == original,
-                       'is_description': languages.is_description(language), 'selections': as_indices(selected)}
-                      for language, selected in spoken.items()],
+                       'selections': as_indices(selected)} for language, selected in spoken.items()],
     }
     if len(json.dumps(result, ensure_ascii=False)) > limits.RESULT_CHARACTERS:
         raise limits.ResultTooLargeError
@@ -171,10 +170,6 @@ def _by_language(ydl, formats, ranked, targets):
     return {language: {name: _select(ydl, languages.only(language, [f for f in ranked[name] if f['__working']]), target)
                        for name, target in targets.items()}
             for language in spoken}
-
-
-def _as_indices(indices, selections):
-    return {name: [indices[id(fmt)] for fmt in selection] for name, selection in selections.items()}
 
 
 def _format(ydl, info, fmt, is_chosen):

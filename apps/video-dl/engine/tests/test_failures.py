@@ -4,7 +4,7 @@ from yt_dlp import YoutubeDL
 from yt_dlp.utils import ExtractorError, GeoRestrictedError
 
 from download_engine import failures
-from download_engine.downloader import Log, PlaylistError
+from download_engine.downloader import Log
 
 
 def raised(work):
@@ -47,9 +47,6 @@ class DescribeTest(unittest.TestCase):
 
     def test_truncates_messages(self):
         self.assertLessEqual(len(failures.describe(ValueError('x' * 100_000))['message']), 2_000)
-
-    def test_reports_playlist_errors(self):
-        self.assertEqual(failures.describe(PlaylistError('Songs'))['kind'], 'PlaylistError')
 
 
 if __name__ == '__main__':

@@ -8,10 +8,6 @@ import type { ParserPool } from '../parser-process/parser-pool.js';
 
 /** Sites change. An older engine fails on many of them. */
 const staleAfterDays = 90;
-const extractionCacheMs = 5_000;
-const parsingCacheMs = 5_000;
-/** The check takes 0.2 s of CPU time. */
-const muxingCacheMs = 30_000;
 
 interface CheckedEngine {
   readonly engine: DownloadEngine;
@@ -21,7 +17,7 @@ interface CheckedEngine {
 /** The download engine extracts its built-in page. */
 export function downloadEngineCheck({ engine, extraction }: CheckedEngine): CheckOptions {
   return {
-    cacheMs: extractionCacheMs,
+    cacheMs: 5_000,
     check: async (signal) => {
       const state = engine.health();
       const pool = { engines: state.enginesReady, queueLength: state.queueLength, restarts: state.restarts };
@@ -60,14 +56,10 @@ export function downloadEngineCheck({ engine, extraction }: CheckedEngine): Chec
   };
 }
 
-interface CheckedParsers {
-  readonly parsers: Pick<ParserPool, 'health' | 'selfCheck'>;
-}
-
 /** A parser process parses a small playlist. */
-export function parsersCheck({ parsers }: CheckedParsers): CheckOptions {
+export function parsersCheck({ parsers }: { readonly parsers: ParserPool }): CheckOptions {
   return {
-    cacheMs: parsingCacheMs,
+    cacheMs: 5_000,
     check: async (signal) => {
       const { status, enginesReady, enginesFailing, active, queueLength, restarts } = parsers.health();
       const pool = { processes: enginesReady, queueLength, restarts };
@@ -84,18 +76,14 @@ export function parsersCheck({ parsers }: CheckedParsers): CheckOptions {
   };
 }
 
-interface CheckedMuxing {
-  readonly tools: MediaTools;
-  readonly capacity: Capacity;
-}
-
 /** ffmpeg encodes and muxes one second of a generated signal. */
-export function muxingEngineCheck({ tools, capacity }: CheckedMuxing): CheckOptions {
+export function muxingEngineCheck(tools: MediaTools, { streams }: Capacity): CheckOptions {
   return {
-    cacheMs: muxingCacheMs,
+    // The check takes 0.2 s of CPU time.
+    cacheMs: 30_000,
     check: async (signal) => {
       await checkMuxing(tools, signal);
-      return { status: 'ok', version: tools.version, maxStreams: capacity.streams };
+      return { status: 'ok', version: tools.version, maxStreams: streams };
     },
   };
 }

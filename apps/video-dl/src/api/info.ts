@@ -1,7 +1,7 @@
 import { DomainError, parseRequest, requestContext } from '@media-services/http-common';
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { languageName } from '../extract/languages.js';
+import { isDescription, languageName } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { ExtractionService } from '../extract/service.js';
 import type { Extraction, Format } from '../extract/types.js';
@@ -43,18 +43,17 @@ export function infoHandler(context: InfoContext): RequestHandler {
     );
     const isFresh = extraction.expiresAt - Date.now() > maxAgeSeconds * 1000;
     res.setHeader('Cache-Control', `private, max-age=${isFresh ? maxAgeSeconds : 0}`);
-    const clip = describeClip(extraction, clipRequest);
+    const clip = clipOf(extraction, clipRequest);
     const described = { ...context, extraction, page, clipRequest, signal: request.signal };
     const downloads = await describeDownloads(described);
     const originalAudio = await describeOriginalAudio(described);
-    res.json({ ...describeExtraction(extraction), clip, downloads, originalAudio });
+    res.json({
+      ...describeExtraction(extraction),
+      clip: clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds },
+      downloads,
+      originalAudio,
+    } satisfies Info);
   };
-}
-
-/** @throws InvalidRequestError for a clip outside the video */
-function describeClip(extraction: Extraction, clipRequest: ClipRequest): Info['clip'] {
-  const clip = clipOf(extraction, clipRequest);
-  return clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds };
 }
 
 function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downloads' | 'originalAudio'> {
@@ -83,8 +82,9 @@ function describeExtraction(extraction: Extraction): Omit<Info, 'clip' | 'downlo
       availableAt: availableAt(format, Date.now()),
     })),
     audioLanguages: extraction.audioLanguages.map((each) => ({
-      ...pick(each, 'language', 'isOriginal', 'isDescription'),
+      ...pick(each, 'language', 'isOriginal'),
       label: languageName(each.language),
+      isDescription: isDescription(each.language),
     })),
   };
 }

@@ -13,8 +13,14 @@ const oneOf = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 const dispositions = ['attachment', 'inline'] as const;
 
-/** How a browser treats the stream. */
-const saveParameters = {
+const languageError = { error: 'must be a language such as de or pt-BR, or original' };
+
+/** Languages of one response, each read from the site. */
+const maxSubtitles = 5;
+const subtitlesError = { error: `must be one to ${maxSubtitles} languages, separated by commas` };
+
+const streamParameters = {
+  ...pageParameters,
   filename: z
     .string({ error: 'must be given once' })
     .min(1, 'must not be empty')
@@ -29,15 +35,6 @@ const saveParameters = {
     .enum(dispositions, { error: `must be ${oneOf.format(dispositions)}` })
     .default('attachment')
     .describe('`inline`: a browser plays the stream instead of saving it.'),
-};
-
-const languageError = { error: 'must be a language such as de or pt-BR, or original' };
-
-/** Languages of one response, each read from the site. */
-const maxSubtitles = 5;
-const subtitlesError = { error: `must be one to ${maxSubtitles} languages, separated by commas` };
-
-const languageParameters = {
   lang: z
     .string(languageError)
     .max(40, languageError)
@@ -63,8 +60,6 @@ const languageParameters = {
       examples: ['de', 'de,en'],
     }),
 };
-
-const streamParameters = { ...pageParameters, ...saveParameters, ...languageParameters };
 
 /** Subtitles alone. */
 const textFormats = {

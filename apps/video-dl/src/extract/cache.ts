@@ -43,63 +43,30 @@ function heapBytes(extraction: Extraction, url: string): number {
   return Math.ceil((serialize(extraction).length + 2 * url.length) * heapFactor);
 }
 
-/** Query parameters with the expiry of a media URL in Unix seconds. */
-const expiryParameter = /^(?:exp|expires?|expiration|e|end|validuntil|x-expires|se|hdnea_exp|oe)$/;
-
-const year2020Seconds = 1_577_836_800;
-const year2100Seconds = 4_102_444_800;
+/** Unix seconds or milliseconds, from 2020 on. */
+const time = String.raw`((?:1[6-9]|[23])\d{8})(?:\d{3})?(?!\d)`;
+/** CloudFront and others have a parameter, Akamai has several in one, YouTube's manifests have them in the path. */
+const inParameter = new RegExp(`[?&=~](?:exp|expires?|expiration|e|end|validuntil|x-expires)=${time}`, 'gi');
+const inPath = new RegExp(`/expires?[/=]${time}`, 'gi');
 
 /**
- * The expiry that a media URL states.
+ * The expiry that a media URL states, in the forms that can be minutes away. Extractions aren't kept for longer.
  * @returns milliseconds since the epoch, or null if it states none
  */
 export function urlExpiry(mediaUrl: string): number | null {
-  let url: URL;
-  try {
-    url = new URL(mediaUrl);
-  } catch {
-    // Not a URL; fetching it will report that.
-    return null;
-  }
-  const known = [
-    ...[...url.searchParams].flatMap(([name, value]) => parameterExpiry(name, value)),
-    ...pathExpiry(url.pathname),
-    ...amazonExpiry(url.searchParams),
-  ];
+  const text = mediaUrl.replaceAll(/%3d/gi, '=').replaceAll(/%7e/gi, '~');
+  const stated = [...text.matchAll(inParameter), ...text.matchAll(inPath)].map(
+    ([, seconds]) => Number(seconds) * 1000,
+  );
+  const known = [...stated, ...amazonExpiry(mediaUrl)];
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function parameterExpiry(name: string, value: string): number[] {
-  // Akamai: hdnts=st=1700000000~exp=1700003600~acl=…
-  const token = /(?:^|~)exp=(\d+)/.exec(value)?.[1];
-  if (token !== undefined) return unixSeconds(token);
-  const lower = name.toLowerCase();
-  if (!expiryParameter.test(lower)) return [];
-  // Azure's `se` is ISO 8601; Facebook's `oe` is hexadecimal.
-  if (/^\d{4}-\d\d-\d\dT/.test(value)) return [Date.parse(value)].filter((time) => !Number.isNaN(time));
-  return lower === 'oe' && /^[0-9a-f]{8}$/i.test(value)
-    ? unixSeconds(String(Number.parseInt(value, 16)))
-    : unixSeconds(value);
-}
-
-/** YouTube's manifests have their parameters in the path: `/expire/1700000000/`. */
-function pathExpiry(path: string): number[] {
-  const value = /\/expires?[/=](\d{10})(?:\/|$)/.exec(path)?.[1];
-  return value === undefined ? [] : unixSeconds(value);
-}
-
 /** AWS Signature Version 4: a date and a lifetime in seconds. */
-function amazonExpiry(query: URLSearchParams): number[] {
-  const [date, lifetime] = [query.get('X-Amz-Date'), query.get('X-Amz-Expires')];
-  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(date ?? '');
-  if (match === null || lifetime === null || !/^\d+$/.test(lifetime)) return [];
-  const [, year, month, day, hours, minutes, seconds] = match.map(Number);
-  const signedAt = Date.UTC(year ?? 0, (month ?? 1) - 1, day, hours, minutes, seconds);
-  return [signedAt + Number(lifetime) * 1000];
-}
-
-function unixSeconds(value: string): number[] {
-  if (!/^\d{10,13}$/.test(value)) return [];
-  const seconds = value.length === 13 ? Number(value) / 1000 : Number(value);
-  return seconds > year2020Seconds && seconds < year2100Seconds ? [seconds * 1000] : [];
+function amazonExpiry(mediaUrl: string): number[] {
+  const date = /[?&]X-Amz-Date=(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(mediaUrl);
+  const lifetime = /[?&]X-Amz-Expires=(\d+)/.exec(mediaUrl)?.[1];
+  if (date === null || lifetime === undefined) return [];
+  const [, year = 0, month = 1, day, hours, minutes, seconds] = date.map(Number);
+  return [Date.UTC(year, month - 1, day, hours, minutes, seconds) + Number(lifetime) * 1000];
 }

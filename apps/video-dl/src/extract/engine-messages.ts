@@ -123,7 +123,6 @@ const extractionSchema = z.object({
   webpage_url: url.nullable(),
   extractor: text,
   upload_date: text,
-  live_status: text,
   thumbnail: url.nullable(),
   covers: z.array(url).max(limits.covers),
   playlist_index: number,
@@ -137,7 +136,6 @@ const extractionSchema = z.object({
       z.object({
         language: name,
         is_original: z.boolean(),
-        is_description: z.boolean(),
         selections,
       }),
     )

@@ -14,16 +14,11 @@ import {
 
 export type DownloadEngine = EngineSupervisor<EngineJob, EngineResult, EngineReady>;
 
-export interface DownloadEngineOptions {
+interface DownloadEngineOptions {
   readonly program: EngineProgram;
   readonly poolSize: number;
   readonly maxQueue: number;
   readonly jobTimeoutMs: number;
-  readonly recycleAfterJobs: number;
-  /** Concurrent extractions per client. */
-  readonly maxRunningPerClient: number;
-  /** For a process and its children during a job; idle processes above it are restarted; 0 for no limit. */
-  readonly maxMemoryBytes: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -42,7 +37,7 @@ export interface EngineProgram {
   readonly potProviderPort?: number | undefined;
   /** PEM file of the only certificate authorities to trust; defaults to the usual ones. */
   readonly trustedRootsFile?: string | undefined;
-  /** Memory limit of the Python process; 0 for no limit. */
+  /** Of a process, and of its children too during a job. An idle process above it is restarted. 0 for no limit. */
   readonly maxMemoryBytes: number;
 }
 
@@ -71,15 +66,21 @@ const othersAfterMs = 5_000;
 
 const engineScript = fileURLToPath(new URL('../../engine/main.py', import.meta.url));
 
+/** Restarting releases memory that a long-running Python process holds on to. */
+const recycleAfterJobs = 500;
+
 /** The supervised pool of Python processes that keep yt-dlp imported. */
 export function createDownloadEngine(options: DownloadEngineOptions): DownloadEngine {
-  const { logger, metrics, program, ...limits } = options;
+  const { metrics, program, ...others } = options;
   const engine: DownloadEngine = new EngineSupervisor<EngineJob, EngineResult, EngineReady>({
-    ...limits,
-    recycleAboveBytes: limits.maxMemoryBytes,
+    ...others,
+    recycleAfterJobs,
+    recycleAboveBytes: program.maxMemoryBytes,
+    maxMemoryBytes: program.maxMemoryBytes,
+    // Slow pages of one client leave an engine for others.
+    maxRunningPerClient: Math.max(1, options.poolSize - 1),
     lendsEngines: true,
     name: 'download engine',
-    logger,
     spawn: () => engineCommand(program),
     channel: 'json-lines',
     readySchema: engineReadySchema,

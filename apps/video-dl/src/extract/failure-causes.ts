@@ -24,7 +24,7 @@ const failureTable: readonly Cause[] = [
     code: 'invalid_url',
     messages: [/incomplete \w+ id\b/, /^invalid url\b|url (was given without|is missing)\b/],
   },
-  { code: 'playlist_not_supported', kinds: ['PlaylistError'], messages: [/\bis a (playlist|channel)\b/] },
+  { code: 'playlist_not_supported', messages: [/\bis a (playlist|channel)\b/] },
   {
     code: 'bot_check',
     // Bilibili; no site answers a page without conditions with it for another reason.
@@ -78,7 +78,7 @@ const failureTable: readonly Cause[] = [
   { code: 'drm_protected', messages: [/\bdrm\b/, /\bwidevine\b/, /\bfairplay\b/] },
   {
     code: 'not_started',
-    kinds: ['UserNotLive', 'NotStartedError'],
+    kinds: ['UserNotLive'],
     messages: [
       /\bpremieres? (in|on|at|will|shortly)|\b(will )?begins? (in|at|shortly)/,
       /(has|have)(n't| not) (yet )?(started|aired|begun|premiered)|not started yet/,
@@ -91,7 +91,6 @@ const failureTable: readonly Cause[] = [
   },
   {
     code: 'live_not_supported',
-    kinds: ['UnfinishedBroadcastError'],
     messages: [
       /live ?streams? (are|is) not supported|\b(live|live ?stream|event|broadcast|space) (has |was )?ended/,
       /\bis (currently )?(a )?live\b(?! recording)/,

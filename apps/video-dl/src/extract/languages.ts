@@ -7,16 +7,21 @@ const originalLanguage = 'original';
 const description = '-desc';
 const englishNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
+/** Whether audio in this language describes the video. */
+export function isDescription(language: string): boolean {
+  return language.endsWith(description);
+}
+
 /** The English name of a language; its code if it has none. */
 export function languageName(language: string): string {
-  const [plain, isDescription] = split(language);
+  const plain = withoutSuffix(language);
   const name = (isTag(plain) && englishNames.of(plain)) || plain;
-  return isDescription ? `${name} (audio description)` : name;
+  return isDescription(language) ? `${name} (audio description)` : name;
 }
 
 /** Whether a text may be a language that a client requests. */
 export function isLanguage(text: string): boolean {
-  return text === originalLanguage || isTag(split(text)[0]);
+  return text === originalLanguage || isTag(withoutSuffix(text));
 }
 
 /**
@@ -27,10 +32,10 @@ export function inLanguage<Entry extends { readonly language: string }>(
   wanted: string,
   entries: readonly Entry[],
 ): Entry | undefined {
-  const [range, describes] = split(wanted);
-  const candidates = entries.filter(({ language }) => split(language)[1] === describes);
-  const tagOf = ({ language }: Entry) => canonical(split(language)[0]);
-  const tag = canonical(range);
+  const describes = isDescription(wanted);
+  const candidates = entries.filter(({ language }) => isDescription(language) === describes);
+  const tagOf = ({ language }: Entry) => canonical(withoutSuffix(language));
+  const tag = canonical(withoutSuffix(wanted));
   return (
     candidates.find((entry) => tagOf(entry) === tag) ??
     candidates.find((entry) => tagOf(entry).startsWith(`${tag}-`)) ??
@@ -71,8 +76,8 @@ export function notThere(
   );
 }
 
-function split(language: string): readonly [tag: string, isDescription: boolean] {
-  return language.endsWith(description) ? [language.slice(0, -description.length), true] : [language, false];
+function withoutSuffix(language: string): string {
+  return isDescription(language) ? language.slice(0, -description.length) : language;
 }
 
 function isTag(text: string): boolean {

@@ -36,22 +36,18 @@ export function parsePageUrl(pasted: string): PageUrl {
 function onlyLink(pasted: string): string {
   const { text, links } = readPastedText(pasted);
   const [link, another] = links;
-  if (link === undefined) throw withoutLink(text);
-  if (another !== undefined)
-    throw invalid(`holds ${links.length} links`, undefined, 'Send one link at a time.');
+  if (link === undefined) {
+    // We don't guess, because downloading the wrong page would be worse.
+    const remedy = hostAndPath.test(text) ? 'Put https:// in front of it.' : whatToSend;
+    throw invalid('does not begin with http:// or https://', remedy);
+  }
+  if (another !== undefined) throw invalid(`holds ${links.length} links`, 'Send one link at a time.');
   return link;
 }
 
 function parseLink(link: string): URL {
-  if (link.length > maxUrlCharacters) {
-    throw invalid(`has ${link.length} characters; the limit is ${maxUrlCharacters}`);
-  }
-  let url: URL;
-  try {
-    url = new URL(link);
-  } catch (error) {
-    throw invalid('is not a well-formed URL', error);
-  }
+  if (!URL.canParse(link)) throw invalid('is not a well-formed URL');
+  const url = new URL(link);
   if (url.username !== '' || url.password !== '') throw invalid('contains a user name or password');
   url.hash = '';
   if (url.href.length > maxUrlCharacters) {
@@ -62,19 +58,10 @@ function parseLink(link: string): URL {
 
 const hostAndPath = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
 
-/** Suggests what the client probably meant. We don't guess, because downloading the wrong page would be worse. */
-function withoutLink(text: string): DomainError {
-  if (hostAndPath.test(text)) {
-    return invalid('does not begin with http:// or https://', undefined, 'Put https:// in front of it.');
-  }
-  return invalid('does not begin with http:// or https://');
-}
-
 const whatToSend = 'Send the full http(s) URL of the page that plays the video, URL-encoded.';
 
-function invalid(why: string, cause?: unknown, remedy = whatToSend): DomainError {
+function invalid(why: string, remedy = whatToSend): DomainError {
   return new DomainError('invalid_url', `The URL in \`url\` ${why}. ${remedy}`, {
     fields: [{ field: 'url', message: `must be an http or https URL; it ${why}` }],
-    cause,
   });
 }

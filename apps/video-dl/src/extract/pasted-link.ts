@@ -5,19 +5,12 @@ const links = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"'`“”‘’«»（），。
 const trailingPunctuation = '.,;:!?*~…。，、；：！？';
 const brackets = ['()', '[]', '{}', '（）', '「」', '【】', '《》'];
 
-/** A text that a person pasted, taken apart. */
-export interface PastedText {
-  /** Without invisible marks and the space around it. */
-  readonly text: string;
-  /** Every different http(s) link, in order. */
-  readonly links: readonly string[];
-}
-
 /**
  * Finds the links in a text that a person pasted: a link alone, or with a title, a line break, brackets
  * or invisible marks around it. Takes linear time.
+ * @returns the text without invisible marks and the space around it; every different http(s) link, in order
  */
-export function readPastedText(pasted: string): PastedText {
+export function readPastedText(pasted: string): { text: string; links: string[] } {
   const text = pasted.replace(invisibleMarks, '').trim();
   // A program sends a link exactly, and some end in a full stop or an exclamation mark.
   if (/^https?:\/\/\S*$/i.test(text)) return { text, links: [text] };

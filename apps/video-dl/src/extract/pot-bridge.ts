@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import type { Logger } from '@media-services/http-common';
 
 /**
@@ -8,17 +9,18 @@ import type { Logger } from '@media-services/http-common';
  */
 export class PotBridge implements AsyncDisposable {
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #closing = new AbortController();
 
   private constructor(provider: URL, logger: Logger) {
     const port = provider.port === '' ? 80 : Number(provider.port);
     const host = provider.hostname.replace(/^\[|\]$/g, '');
     this.#server = createServer((client) => {
       const upstream = connect({ host, port });
-      this.#own(client, upstream);
-      this.#own(upstream, client);
-      upstream.once('error', (error) => logger.warn({ err: error }, "can't reach the PO token provider"));
-      client.pipe(upstream).pipe(client);
+      // Ends each when the other does.
+      pipeline(client, upstream, client, this.#closing).catch((error: unknown) => {
+        const isOfSystem = error instanceof Error && 'syscall' in error;
+        if (isOfSystem) logger.warn({ err: error }, "can't reach the PO token provider");
+      });
     });
   }
 
@@ -37,17 +39,7 @@ export class PotBridge implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#closing.abort();
     await closed;
-  }
-
-  /** Closes `other` when `socket` ends in any way. */
-  #own(socket: Socket, other: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('error', () => other.destroy());
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      other.destroy();
-    });
   }
 }

@@ -20,8 +20,8 @@ export type ProbeSource = (
  */
 export async function withProbedDetails(
   extraction: Extraction,
-  probeSource: (source: MediaSource, signal: AbortSignal) => Promise<Probe>,
-  signal: AbortSignal,
+  probeSource: ProbeSource,
+  { signal, client = '' }: { readonly signal: AbortSignal; readonly client?: string | undefined },
 ): Promise<Extraction> {
   const chosen = [...new Set(Object.values(extraction.selections).flat())];
   const unclear = chosen.filter(isUnclear);
@@ -29,7 +29,7 @@ export async function withProbedDetails(
   if (unclear.length === 0) return extraction;
 
   const outcomes = await Promise.allSettled(
-    unclear.map(async (format) => [format, await probeSource(format.source, signal)] as const),
+    unclear.map(async (format) => [format, await probeSource(format.source, signal, client)] as const),
   );
   signal.throwIfAborted();
   const probes = new Map(
@@ -59,16 +59,17 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
     extraction.formats.map((format) => [format, withProbe(format, probes.get(format))]),
   );
   const refinedOf = (format: Format): Format => refined.get(format) ?? format;
+  const refinedIn = (selections: Selections) => perTarget((target) => selections[target].map(refinedOf));
   const found = [...probes.values()];
   return {
     ...extraction,
     ...lengthFrom(extraction, found),
     mediaDefect: found.find(({ defect }) => defect !== undefined)?.defect ?? null,
     formats: extraction.formats.map(refinedOf),
-    selections: withSeparateAudio(perTarget((target) => extraction.selections[target].map(refinedOf))),
+    selections: withSeparateAudio(refinedIn(extraction.selections)),
     audioLanguages: extraction.audioLanguages.map((language) => ({
       ...language,
-      selections: perTarget((target) => language.selections[target].map(refinedOf)),
+      selections: refinedIn(language.selections),
     })),
   };
 }

@@ -32,9 +32,6 @@ export interface ExtractionServiceOptions {
   readonly timeoutMs: number;
   /** Limit on the total that one extraction reads from a site. */
   readonly maxPageBytes: number;
-  /** How long an extraction is reused when its URLs state no expiry. */
-  readonly cacheMs: number;
-  readonly cacheEntries: number;
   readonly cookiesFile?: string | undefined;
   readonly extractorArguments: ExtractorArguments;
   readonly metrics: Metrics;
@@ -59,7 +56,7 @@ type Caller = Pick<ExtractOptions, 'signal' | 'client'>;
 type RenewOptions = Caller & Pick<ExtractOptions, 'item'>;
 type ExtractionRequest = Pick<ExtractOptions, 'signal' | 'item' | 'exit'> & { readonly claims: Claims };
 
-const maxCacheBytes = 64 * 1024 * 1024;
+const cacheLimits = { maxEntries: 200, maxBytes: 64 * 1024 * 1024 };
 const maxSocketTimeoutMs = 15_000;
 /** An extraction ends after so many deadlines, however many callers join it. */
 const maxCallersInTurn = 3;
@@ -71,9 +68,9 @@ const maxThumbnailHosts = 5;
 /** Finds what can be downloaded from a page. */
 export class ExtractionService {
   readonly #options: ExtractionServiceOptions;
-  readonly #cache: ExtractionCache;
+  readonly #cache = new ExtractionCache(cacheLimits);
   readonly #flights = new SingleFlight<Extraction>();
-  readonly #extractionCounter: ReturnType<typeof extractionCounter>;
+  readonly #extractionCounter;
   readonly #warnings: ExtractionWarnings;
   readonly #exits: Exits;
   /** The running extractions' connections. */
@@ -82,8 +79,11 @@ export class ExtractionService {
 
   constructor(options: ExtractionServiceOptions) {
     this.#options = options;
-    this.#cache = new ExtractionCache({ maxEntries: options.cacheEntries, maxBytes: maxCacheBytes });
-    this.#extractionCounter = extractionCounter(options.metrics);
+    this.#extractionCounter = options.metrics.counter({
+      name: 'media_extractions_total',
+      help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
+      labelNames: ['from'],
+    });
     this.#warnings = new ExtractionWarnings(options);
     this.#exits = new Exits(options.guard.exits);
   }
@@ -105,7 +105,8 @@ export class ExtractionService {
   async extract(url: PageUrl, options: ExtractOptions): Promise<Extraction> {
     const extraction = await this.#extractOriginal(url, options);
     if (options.language === undefined) return extraction;
-    return this.#withDetails(spokenIn(extraction, options.language), options);
+    const spoken = spokenIn(extraction, options.language);
+    return withProbedDetails(spoken, this.#options.probeSource, options);
   }
 
   async #extractOriginal(
@@ -135,7 +136,10 @@ export class ExtractionService {
 
   #lateReason(key: string, url: string): DomainError {
     const claims = this.#flights.claimsOf(key);
-    if (claims?.hasStarted !== true) return busy();
+    if (claims?.hasStarted !== true) {
+      const detail = 'All download engines are busy. Try again in 10 s.';
+      return new DomainError('overloaded', detail, { retryAfterSeconds: 10 });
+    }
     return this.#sessions.get(claims)?.failures.at(-1) ?? codedError('upstream_timeout', url);
   }
 
@@ -161,28 +165,18 @@ export class ExtractionService {
 
   /** The callers' deadlines cover everything. */
   async #extractNow(url: string, request: ExtractionRequest): Promise<Extraction> {
-    const { signal, claims, item } = request;
-    const { guard, cacheMs } = this.#options;
-    await guard.checkUrl(new URL(url), signal, clientOf(claims));
+    const { signal, claims } = request;
+    await this.#options.guard.checkUrl(new URL(url), signal, clientOf(claims));
     const { host } = new URL(url);
     const { result: raw, exit } = await this.#exits.through(request.exit, host, async (through) =>
-      this.#runEngine(url, { signal, claims, item, exit: through }),
+      this.#runEngine(url, { ...request, exit: through }),
     );
     this.#warnings.note(raw.warnings, host, Date.now());
-    assertFinished(raw, url);
-    const context = { requestUrl: url, now: Date.now(), defaultLifeMs: cacheMs, exit };
-    const found = toExtraction(raw, context);
-    const extraction = await this.#withDetails(found, { signal, client: clientOf(claims) });
+    const found = toExtraction(raw, { requestUrl: url, now: Date.now(), exit });
+    const caller = { signal, client: clientOf(claims) };
+    const extraction = await withProbedDetails(found, this.#options.probeSource, caller);
     assertWhole(extraction, raw, host);
     return this.#withPublicThumbnails(extraction, { signal, client: clientOf(claims) });
-  }
-
-  async #withDetails(extraction: Extraction, { signal, client = '' }: Caller): Promise<Extraction> {
-    return withProbedDetails(
-      extraction,
-      (source, probeSignal) => this.#options.probeSource(source, probeSignal, client),
-      signal,
-    );
   }
 
   /** A page can use any URL as its thumbnail, and clients that display the result of `/api/info` load it. */
@@ -213,12 +207,11 @@ export class ExtractionService {
 
   async #runEngine(
     url: string,
-    run: { signal: AbortSignal; claims: Claims; item: number | undefined; exit: number },
+    { signal, claims, item, exit = 0 }: ExtractionRequest,
   ): Promise<RawExtraction> {
     const { engine, egress, cookiesFile, maxPageBytes, extractorArguments, timeoutMs } = this.#options;
-    const { signal, claims } = run;
     const session = egress.openSession({
-      exit: run.exit,
+      exit,
       maxBytes: maxPageBytes,
       maxConnections: maxPageConnections,
       client: () => clientOf(claims),
@@ -238,7 +231,7 @@ export class ExtractionService {
           socketTimeoutSeconds: Math.min(maxSocketTimeoutMs, timeoutMs * 0.4) / 1000,
           targets: formatSelectors,
           extractorArguments,
-          ...(run.item !== undefined && { item: run.item }),
+          ...(item !== undefined && { item }),
           ...(cookiesFile !== undefined && { cookies: await readFile(cookiesFile, 'utf8') }),
         },
         // Callers who join extend it, but not without end.
@@ -256,7 +249,10 @@ export class ExtractionService {
 
   #engineError(error: unknown, session: EgressSession, url: string): unknown {
     if (session.exceeded !== undefined) return session.exceeded;
-    if (error instanceof EngineTakenBackError) return takenBack(url, error);
+    if (error instanceof EngineTakenBackError) {
+      const detail = `${new URL(url).host} was too slow while other clients were waiting. Try again in a moment.`;
+      return new DomainError('upstream_timeout', detail, { cause: error });
+    }
     if (error instanceof EngineJobError) return extractionError(error.payload, session.failures, url);
     if (error instanceof EngineMemoryError)
       return pageTooLarge('The page is larger than this service can read.', { cause: error });
@@ -284,36 +280,6 @@ function keyOf(url: string, item: number | undefined, exit?: number): string {
 /** The newest caller, whose share is most likely free. */
 function clientOf(claims: Claims): string {
   return [...claims].at(-1)?.client ?? '';
-}
-
-function busy(): DomainError {
-  return new DomainError('overloaded', 'All download engines are busy. Try again in 10 s.', {
-    retryAfterSeconds: 10,
-  });
-}
-
-function takenBack(url: string, cause: Error): DomainError {
-  return new DomainError(
-    'upstream_timeout',
-    `${new URL(url).host} was too slow while other clients were waiting. Try again in a moment.`,
-    { cause },
-  );
-}
-
-function extractionCounter(metrics: Metrics) {
-  return metrics.counter({
-    name: 'media_extractions_total',
-    help: 'Requested extractions by source of the result: the site, a running extraction or the cache.',
-    labelNames: ['from'],
-  });
-}
-
-/** A live stream has no end to wait for, and a premiere has no media yet. */
-function assertFinished(raw: RawExtraction, url: string): void {
-  if (raw.live_status === 'is_upcoming') throw codedError('not_started', url);
-  if (raw.live_status === 'is_live' || raw.live_status === 'post_live')
-    throw codedError('live_not_supported', url);
-  if (raw.formats.length === 0) throw codedError('no_media', url);
 }
 
 /** A preview must not pass for the whole track. */

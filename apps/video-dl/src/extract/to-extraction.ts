@@ -7,12 +7,13 @@ import { urlExpiry } from './cache.js';
 import { languageName } from './languages.js';
 import type { Extraction, Format, Section, Subtitles } from './types.js';
 
-export interface ExtractionContext {
+/** How long an extraction is reused at most. */
+const maxLifeMs = 300_000;
+
+interface ExtractionContext {
   readonly requestUrl: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** How long to trust a URL that states no expiry. */
-  readonly defaultLifeMs: number;
   /** The outbound proxy that was used. */
   readonly exit: number;
 }
@@ -22,7 +23,6 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   const formats = raw.formats.map((format, index) => toFormat(format, index, context));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
   const selectionsOf = (picked: RawExtraction['selections']) => perTarget((target) => pick(picked[target]));
-  const chosen = Object.values(raw.selections).flat();
   const clip = section(raw);
   // With a section, the page states the duration of the section.
   const durationSeconds = clip === null ? positive(raw.duration) : null;
@@ -52,14 +52,13 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
     selections: selectionsOf(raw.selections),
-    audioLanguages: raw.languages.map(({ language, is_original, is_description, selections }) => ({
+    audioLanguages: raw.languages.map(({ language, is_original, selections }) => ({
       language,
       isOriginal: is_original,
-      isDescription: is_description,
       selections: selectionsOf(selections),
     })),
     extractedAt: context.now,
-    expiresAt: expiresAt(raw, chosen, context),
+    expiresAt: expiresAt(raw, context),
   };
 }
 
@@ -168,10 +167,11 @@ function section({ section_start: start, section_end: end }: RawExtraction): Sec
   return end === null || end <= startSeconds ? null : { startSeconds, endSeconds: end };
 }
 
-function expiresAt(raw: RawExtraction, chosen: readonly number[], context: ExtractionContext): number {
-  const urls = chosen.flatMap((index) => raw.formats[index]?.url ?? []);
-  const stated = urls.flatMap((url) => urlExpiry(url) ?? []);
-  return Math.min(context.now + context.defaultLifeMs, ...stated);
+function expiresAt(raw: RawExtraction, { now }: ExtractionContext): number {
+  const urls = Object.values(raw.selections).flatMap((chosen) =>
+    chosen.map((index) => raw.formats[index]?.url),
+  );
+  return Math.min(now + maxLifeMs, ...urls.flatMap((url = '') => urlExpiry(url) ?? []));
 }
 
 /** One line without control characters; null if empty. */

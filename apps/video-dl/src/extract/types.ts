@@ -63,8 +63,6 @@ export interface AudioLanguage {
   readonly language: string;
   /** Whether it is in the page's own selections. */
   readonly isOriginal: boolean;
-  /** Whether it describes the video. */
-  readonly isDescription: boolean;
   readonly selections: Selections;
 }
 

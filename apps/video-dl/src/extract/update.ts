@@ -32,13 +32,17 @@ const selfTestTimeoutMs = 2 * 60 * 1000;
 export class EngineUpdater implements AsyncDisposable {
   readonly #options: EngineUpdaterOptions;
   readonly #stopping = new AbortController();
-  readonly #outcomes: ReturnType<typeof outcomeCounter>;
+  readonly #outcomes;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<UpdateOutcome> | undefined;
 
   constructor(options: EngineUpdaterOptions) {
     this.#options = options;
-    this.#outcomes = outcomeCounter(options.metrics);
+    this.#outcomes = options.metrics.counter({
+      name: 'media_engine_updates_total',
+      help: 'Updates of yt-dlp in the running service, by outcome.',
+      labelNames: ['outcome'],
+    });
   }
 
   /** Updates immediately, then every `everyMs`. */
@@ -157,12 +161,4 @@ function pipSettings(): Record<string, string> {
       value !== undefined && /^(PIP_\w+|https?_proxy|no_proxy)$/i.test(name) ? [[name, value]] : [],
     ),
   );
-}
-
-function outcomeCounter(metrics: Metrics) {
-  return metrics.counter({
-    name: 'media_engine_updates_total',
-    help: 'Updates of yt-dlp in the running service, by outcome.',
-    labelNames: ['outcome'],
-  });
 }

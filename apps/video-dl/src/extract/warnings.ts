@@ -15,12 +15,16 @@ const rememberedMs = 15 * 60 * 1000;
 /** Logs and counts the warnings of successful extractions, and reports them to /api/health. */
 export class ExtractionWarnings {
   readonly #logger: Logger;
-  readonly #counter: ReturnType<typeof warningCounter>;
+  readonly #counter;
   readonly #lastSeen = new Map<WarningKind, number>();
 
   constructor({ logger, metrics }: { logger: Logger; metrics: Metrics }) {
     this.#logger = logger;
-    this.#counter = warningCounter(metrics);
+    this.#counter = metrics.counter({
+      name: 'media_extraction_warnings_total',
+      help: 'Successful extractions with a warning from the download engine, by kind of warning.',
+      labelNames: ['kind'],
+    });
   }
 
   /** @param now milliseconds since the epoch */
@@ -41,12 +45,4 @@ export class ExtractionWarnings {
       ([kind]) => now - (this.#lastSeen.get(kind as WarningKind) ?? -Infinity) < rememberedMs,
     )?.[1];
   }
-}
-
-function warningCounter(metrics: Metrics) {
-  return metrics.counter({
-    name: 'media_extraction_warnings_total',
-    help: 'Successful extractions with a warning from the download engine, by kind of warning.',
-    labelNames: ['kind'],
-  });
 }

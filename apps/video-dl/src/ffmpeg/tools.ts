@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
+import { ConfigError } from '@media-services/http-common';
 import { childEnvironment } from '@media-services/processes';
 
 /** The ffmpeg and ffprobe that this process uses. */
@@ -17,8 +18,10 @@ export interface MediaTools {
 }
 
 /** No usable ffmpeg or ffprobe. The message says what was tried and how to fix it. */
-export class MediaToolsMissingError extends Error {
-  override name = 'MediaToolsMissingError';
+export class MediaToolsMissingError extends ConfigError {
+  constructor(problem: string) {
+    super([problem]);
+  }
 }
 
 export interface LocateOptions {

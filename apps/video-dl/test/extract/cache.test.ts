@@ -51,8 +51,6 @@ describe('urlExpiry', () => {
     ],
     ['CloudFront', 'https://d1.cloudfront.net/v.mp4?Expires=1800000000&Signature=x&Key-Pair-Id=y'],
     ['Akamai tokens', 'https://cdn.example/v.mp4?hdnts=st=1799990000~exp=1800000000~acl=/*~hmac=0a'],
-    ['Azure', `https://x.blob.core.windows.net/v.mp4?se=${encodeURIComponent('2027-01-15T08:00:00Z')}&sig=x`],
-    ['Facebook, in hexadecimal', 'https://video.fbcdn.net/v.mp4?oe=6b49d200&_nc_ht=x'],
     ['milliseconds', 'https://cdn.example/v.mp4?expires=1800000000000'],
     ['the earlier of two', 'https://cdn.example/v.mp4?expires=1800000000&exp=1900000000'],
   ])('reads the expiry of %s URLs', (_site, address) => {

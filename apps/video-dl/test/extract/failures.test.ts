@@ -53,11 +53,13 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     "We're processing this video. Check back later.",
     'This video is still being processed',
     'The channel is not currently live',
+    'The video has not started yet',
   ],
   live_not_supported: [
     'This live event has ended.',
     'Livestream has ended.',
     'Live streams are not supported',
+    'The video is live',
   ],
   no_media: [
     'Response data has no m3u header',
@@ -96,6 +98,7 @@ const sayings: Partial<Record<ErrorCode, string[]>> = {
     "Video unavailable. This video isn't available anymore",
     'This video has been removed for violating YouTube’s Terms of Service',
   ],
+  playlist_not_supported: ['This is a playlist'],
   invalid_url: ['Incomplete YouTube ID abc. URL https://www.youtube.com/watch?v=abc looks truncated.'],
   unsupported_url: ['Unsupported URL: https://example.com/', "'x' is not a valid URL"],
   upstream_timeout: ['Unable to download webpage: The read operation timed out', '<urlopen error timed out>'],
@@ -140,7 +143,6 @@ describe('causeOfFailure', () => {
     ['GeoRestrictedError', 'geo_blocked'],
     ['UnsupportedError', 'unsupported_url'],
     ['UserNotLive', 'not_started'],
-    ['PlaylistError', 'playlist_not_supported'],
     ['TimeoutError', 'upstream_timeout'],
     ['CertificateVerifyError', 'upstream_unreachable'],
   ])('recognises the class %s without a message', (kind, code) => {
