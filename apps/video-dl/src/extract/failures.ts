@@ -3,12 +3,25 @@ import { errorTable } from '../errors.js';
 import { engineFailureSchema, type EngineFailure } from './engine-messages.js';
 import { causeOfFailure, plainWords } from './failure-causes.js';
 
-/** What happened on a host, where the cause in the error table needs its title to be understood. */
+/** What happened on a host, by code. The error table says what to do. */
 const happened: Partial<Record<ErrorCode, (host: string) => string>> = {
   private_video: (host) => `The video on ${host} is private.`,
+  login_required: (host) => `${host} shows this video only to users who are logged in.`,
+  age_restricted: (host) => `${host} shows this video only to viewers with a confirmed age.`,
+  video_not_found: (host) => `The video on ${host} does not exist or was removed.`,
   not_started: (host) => `The video on ${host} has not started yet.`,
+  live_not_supported: (host) => `The video on ${host} is live, or its recording is not finished.`,
+  playlist_not_supported: (host) => `The URL on ${host} is a playlist, a channel or a search.`,
+  unsupported_url: (host) => `No video was found on this page of ${host}.`,
+  no_media: (host) => `The page on ${host} has no media that can be downloaded.`,
+  drm_protected: (host) => `The video on ${host} is protected by DRM.`,
+  geo_blocked: (host) => `${host} does not show this video in the region that this service runs in.`,
   upstream_unreachable: (host) => `${host}, or a URL it leads to, could not be reached.`,
+  upstream_rate_limited: (host) => `${host} has received too many requests from this service.`,
+  bot_check: (host) => `${host} asks this service to prove that it is not a bot.`,
+  upstream_timeout: (host) => `${host} did not respond in time.`,
   invalid_url: (host) => `The URL on ${host} is incomplete or wrong.`,
+  upstream_error: (host) => `${host} returned an error, or something that yt-dlp does not understand.`,
 };
 
 const retryAfterSeconds: Partial<Record<ErrorCode, number>> = { upstream_rate_limited: 120, bot_check: 600 };
@@ -80,8 +93,7 @@ export class EngineFailureError extends Error {
 
 /** An error about this page's host. */
 export function codedError(code: ErrorCode, url: string, cause?: unknown): DomainError {
-  const { host } = new URL(url);
-  const what = happened[code]?.(host) ?? errorTable[code].cause.replace(/^The site\b/, host);
+  const what = happened[code]?.(new URL(url).host) ?? errorTable[code].cause;
   const retryAfter = retryAfterSeconds[code];
   return new DomainError(code, `${what} ${errorTable[code].remedy}`, {
     cause,
