@@ -11,35 +11,40 @@ import re
 from yt_dlp.cache import Cache
 
 _PLAYER_KEY = re.compile(r'player:https://(?:www|m|music)\.youtube\.com/s/player/[\w./-]{1,200}')
-# Of four players. Two are in use while YouTube switches versions.
-_MAX_ENTRIES = 16
-# A preprocessed player has about 3 MB.
-_MAX_CHARACTERS = 8 * 1024 * 1024
-_kept = collections.OrderedDict()
+_Store = collections.namedtuple('_Store', ('kept', 'max_entries', 'max_characters'))
+# A preprocessed player has about 3 MB. Two are in use while YouTube switches versions.
+_players = _Store(collections.OrderedDict(), 4, 8 * 1024 * 1024)
+_small = _Store(collections.OrderedDict(), 64, 10_000)
+_none = _Store({}, 0, -1)
 
 
 class PlayerCache(Cache):
-    """Implements yt-dlp's cache interface with a bounded store in memory."""
+    """Implements yt-dlp's cache interface with two bounded in-memory stores."""
 
     @property
     def enabled(self):
         return True
 
     def store(self, section, key, data, dtype='json'):
-        if not _is_of_player(section, key) or len(repr(data)) > _MAX_CHARACTERS:
+        kept, max_entries, max_characters = _store_of(section, key)
+        if len(data if isinstance(data, str) else repr(data)) > max_characters:
             return
-        _kept[section, key] = data
-        _kept.move_to_end((section, key))
-        if len(_kept) > _MAX_ENTRIES:
-            _kept.popitem(last=False)
+        kept[section, key] = data
+        kept.move_to_end((section, key))
+        while len(kept) > max_entries:
+            kept.popitem(last=False)
 
     def load(self, section, key, dtype='json', default=None, **_):
-        return _kept.get((section, key), default)
+        return _store_of(section, key).kept.get((section, key), default)
+
+    def remove(self):
+        """Does nothing: the stores exist only in memory."""
 
 
-def _is_of_player(section, key):
-    is_script = section == 'challenge-solver' and _PLAYER_KEY.fullmatch(key)
-    return is_script or section in ('youtube-sts', 'youtube-sigfuncs')
+def _store_of(section, key):
+    if section == 'challenge-solver' and _PLAYER_KEY.fullmatch(key):
+        return _players
+    return _small if section in ('youtube-sts', 'youtube-sigfuncs') else _none
 
 
 def engage():
