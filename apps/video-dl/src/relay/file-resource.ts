@@ -48,7 +48,7 @@ export class FileResource implements Resource {
     this.#ahead = { transfer, reader };
   }
 
-  async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
+  async serve({ range, response, signal }: ResourceRequest): Promise<void> {
     const requested = parseRange(range);
     const start = requested?.start ?? 0;
     this.#countRead(start);
@@ -66,11 +66,6 @@ export class FileResource implements Resource {
       ...(end !== null && { 'content-length': end - start + 1, 'accept-ranges': 'bytes' }),
       ...(requested && end !== null && { 'content-range': `bytes ${start}-${end}/${size}` }),
     });
-    if (method === 'HEAD') {
-      transfer.discard();
-      response.end();
-      return;
-    }
     const isToEnd = end === null || end === (size ?? 0) - 1;
     await writeAll(response, this.#checked(transfer, start, isToEnd), signal);
   }

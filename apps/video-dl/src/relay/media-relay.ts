@@ -90,8 +90,8 @@ export class MediaRelay implements AsyncDisposable {
     const session = this.#sessions.get(tokenOf(request) ?? '');
     if (!session) {
       response.writeHead(407, { 'proxy-authenticate': 'Basic realm="relay"', 'content-length': 0 }).end();
-    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { allow: 'GET, HEAD', 'content-length': 0 }).end();
+    } else if (request.method !== 'GET') {
+      response.writeHead(405, { allow: 'GET', 'content-length': 0 }).end();
     } else {
       await session.serve(request.url ?? '', request, response);
     }

@@ -39,7 +39,6 @@ export interface Beginning {
 
 /** A request from ffmpeg for a source. */
 export interface ResourceRequest {
-  readonly method: 'GET' | 'HEAD';
   readonly range: string | undefined;
   readonly response: ServerResponse;
   /** Aborts when ffmpeg closes the connection or the session ends. */

@@ -171,12 +171,7 @@ export class ServedSession {
     response.once('close', () => gone.abort(new Error('the reader closed the connection')));
     const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
     try {
-      await resource.serve({
-        method: request.method === 'HEAD' ? 'HEAD' : 'GET',
-        range: request.headers.range,
-        response,
-        signal,
-      });
+      await resource.serve({ range: request.headers.range, response, signal });
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
       abortResponse(response);
