@@ -42,7 +42,6 @@ interface SessionOptions {
   /** Aborted by the session when it closes. */
   readonly closing: AbortController;
   readonly environment: Readonly<Record<string, string>>;
-  readonly onClose: () => void;
   readonly renew: RenewSource | undefined;
 }
 
@@ -142,9 +141,7 @@ export class ServedSession {
 
   /** Ends the inputs and destroys all connections to ffmpeg and upstream. */
   close(): void {
-    if (this.#options.closing.signal.aborted) return;
     this.#options.closing.abort(new Error('the relay session was closed'));
-    this.#options.onClose();
   }
 
   /**
@@ -167,9 +164,7 @@ export class ServedSession {
       abortResponse(response);
       return;
     }
-    const gone = new AbortController();
-    response.once('close', () => gone.abort(new Error('the reader closed the connection')));
-    const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
+    const signal = this.#untilGone(response);
     try {
       await resource.serve({ range: request.headers.range, response, signal });
     } catch (error) {
@@ -216,15 +211,20 @@ export class ServedSession {
   }
 
   async #feed(resource: OpenedResource, target: Writable): Promise<void> {
-    const gone = new AbortController();
-    for (const event of ['close', 'error'])
-      target.once(event, () => gone.abort(new Error('the reader closed its input')));
-    const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
+    const signal = this.#untilGone(target);
     try {
       await resource.feed(target, signal);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
     }
+  }
+
+  /** Aborts when the reader leaves or the session ends. */
+  #untilGone(reader: Writable): AbortSignal {
+    const gone = new AbortController();
+    for (const event of ['close', 'error'])
+      reader.once(event, () => gone.abort(new Error('the reader closed its input')));
+    return AbortSignal.any([this.#options.closing.signal, gone.signal]);
   }
 
   /** Media that send ffmpeg to another host are an attack. */
