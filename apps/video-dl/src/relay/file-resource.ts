@@ -1,11 +1,10 @@
-import { DomainError } from '@media-services/http-common';
 import { FileStructure } from '../formats/file-structure.js';
 import { DamagedMediaError } from '../formats/structure-check.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
 import type { ObjectIdentity, RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
-import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
+import { faultFrom, finalFault, type TransferFault } from '../upstream/transfer-fault.js';
 import type { TransferContext } from '../upstream/media-source.js';
 import type { TrackChanges } from '../formats/joiner.js';
 import { damaged } from '../formats/rejection.js';
@@ -124,5 +123,5 @@ export class FileResource implements Resource {
 function damagedFile({ message }: Pick<DamagedMediaError, 'message'>, size: number | null): TransferFault {
   if (size === null) return faultFrom(damaged(message));
   const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
-  return new TransferFault(new DomainError('no_media', detail), 'none');
+  return finalFault('no_media', detail);
 }

@@ -5,7 +5,7 @@ import type { Parse } from '../parser-process/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { RenewableSource } from '../upstream/renewable-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
-import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
+import { faultFrom, finalFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
@@ -233,7 +233,7 @@ export class ServedSession {
     const detail =
       "The site's media file refers to another URL, which isn't allowed. Try another page or format.";
     this.#context.logger.warn({ host }, 'ffmpeg requested a host other than the relay');
-    this.#fail(new TransferFault(new DomainError('forbidden_address', detail), 'none'));
+    this.#fail(finalFault('forbidden_address', detail));
     response.writeHead(403, { connection: 'close', 'content-length': 0 }).end();
   }
 

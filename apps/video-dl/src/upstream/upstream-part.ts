@@ -1,4 +1,3 @@
-import { DomainError } from '@media-services/http-common';
 import {
   formatRange,
   isEmptyRange,
@@ -10,7 +9,13 @@ import {
 import { contentEncoding, decompressed } from './decompress.js';
 import type { ObjectIdentity, RemoteObject } from './remote-object.js';
 import type { TransferContext } from './media-source.js';
-import { changedFault, faultFromStatus, protocolFault, TransferFault } from './transfer-fault.js';
+import {
+  changedFault,
+  faultFromStatus,
+  finalFault,
+  protocolFault,
+  type TransferFault,
+} from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
 
 /** What to read, and on whose behalf. */
@@ -196,20 +201,14 @@ function endOf(wanted: number | null, total: number | null): number | null {
 }
 
 function emptyFile(): TransferFault {
-  return new TransferFault(
-    new DomainError('no_media', "The site's media file is empty. Try another page or format."),
-    'none',
-  );
+  return finalFault('no_media', "The site's media file is empty. Try another page or format.");
 }
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
 
 export function tooLarge(maxBytes: number): TransferFault {
-  return new TransferFault(
-    new DomainError(
-      'too_long',
-      `The file is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video. If you run this server: set STREAM_MAX_BYTES above ${mebibytes(maxBytes / 2)} MiB (the service reads up to twice that).`,
-    ),
-    'none',
+  return finalFault(
+    'too_long',
+    `The file is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video. If you run this server: set STREAM_MAX_BYTES above ${mebibytes(maxBytes / 2)} MiB (the service reads up to twice that).`,
   );
 }
