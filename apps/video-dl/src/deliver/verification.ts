@@ -14,8 +14,6 @@ import type { RenewSource } from '../upstream/media-source.js';
 import { isAsLongAs, type Expectation, type SentTrack, type Shortfall } from './expectation.js';
 import type { OutputRun } from './output.js';
 
-const recheckTimeoutMs = 15_000;
-
 interface FinishedStream {
   readonly plan: Pick<Plan, 'inputs'> & Partial<Pick<Plan, 'video' | 'audio'>>;
   readonly signal: AbortSignal;
@@ -102,12 +100,7 @@ async function ownDurations(stream: FinishedStream, inputIndex: number): Promise
     const [input] = await session.add(source);
     if (input === undefined) return unknownDurations;
     const { environment, parse } = session;
-    const { streams } = await probe(tools, input.url, {
-      signal,
-      parse,
-      maxMs: recheckTimeoutMs,
-      environment,
-    });
+    const { streams } = await probe(tools, input.url, { signal, parse, environment });
     const of = (type: 'video' | 'audio', track = 0) =>
       streamOf(streams, type, track)?.durationSeconds ?? null;
     return { video: of('video'), audio: of('audio', plan.audio?.track) };
