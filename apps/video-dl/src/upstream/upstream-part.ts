@@ -27,7 +27,6 @@ export interface PartInput {
 
 /** A response that passed the checks: bytes of the right object at a known position. */
 export interface UpstreamPart {
-  readonly kind: 'bytes';
   readonly response: UpstreamResponse;
   /** Bytes to skip before the wanted ones, when the server ignored the range. */
   readonly skip: number;
@@ -39,23 +38,19 @@ export interface UpstreamPart {
   readonly isOpenEnded: boolean;
 }
 
-/** The wanted bytes start past the end of the object. */
-export interface PastEnd {
-  readonly kind: 'past-end';
-}
-
 /**
  * Requests bytes of an object and checks the response against the request and
  * against what is known about the object.
  * @param range null sends no Range header
  * @param wantedEnd last byte to read when the server ignores the range; null for all
+ * @returns null if the wanted bytes start past the end of the object
  * @throws TransferFault, undici's errors, `signal.reason`
  */
 export async function requestPart(
   { object, context, signal }: PartInput,
   range: ByteRange | null,
   wantedEnd: number | null,
-): Promise<UpstreamPart | PastEnd> {
+): Promise<UpstreamPart | null> {
   const { identity } = object;
   const ifRange = range && identity.strongEtag;
   const locator = await object.url.locate(signal);
@@ -72,7 +67,7 @@ export async function requestPart(
   }
   try {
     const part = checkPart(response, object, range, wantedEnd, context);
-    const hasNoSize = part.kind === 'bytes' && response.status === 206 && identity.total === null;
+    const hasNoSize = part !== null && response.status === 206 && identity.total === null;
     if (hasNoSize && range?.start === 0 && object.chunkBytes === null) {
       // The file can be read without its size.
       const whole = await request({}).catch(() => null);
@@ -138,7 +133,7 @@ function checkPart(
   range: ByteRange | null,
   wantedEnd: number | null,
   context: TransferContext,
-): UpstreamPart | PastEnd {
+): UpstreamPart | null {
   const start = range?.start ?? 0;
   const response = plain(received);
   // The length of compressed bytes says nothing about the file.
@@ -148,7 +143,7 @@ function checkPart(
     if (identity.total !== null && total !== identity.total) throw changedFault('the size');
     if (total !== null && start < total) throw protocolFault('rejected a range that exists');
     response.body.destroy();
-    return { kind: 'past-end' };
+    return null;
   }
   if (response.status === 416 && parseUnsatisfiedTotal(response.header('content-range')) === 0)
     throw emptyFile();
@@ -161,11 +156,11 @@ function checkPart(
     checkIdentity(response, declared);
     if (declared !== null && start > 0 && start >= declared) {
       response.body.destroy();
-      return { kind: 'past-end' };
+      return null;
     }
     const end = endOf(wantedEnd, declared);
     const hasSurplus = end !== null && end + 1 !== declared;
-    return { kind: 'bytes', response, skip: start, end, hasSurplus, isOpenEnded: declared === null };
+    return { response, skip: start, end, hasSurplus, isOpenEnded: declared === null };
   }
   const part = parseContentRange(response.header('content-range'));
   if (!part) throw protocolFault('sent a part of the file without its position');
@@ -176,7 +171,7 @@ function checkPart(
   checkIdentity(response, part.total);
   if (identity.total !== null && part.end >= identity.total) throw changedFault('the size');
   const end = Math.min(part.end, range?.end ?? part.end);
-  return { kind: 'bytes', response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
+  return { response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
 
   function checkIdentity(seen: UpstreamResponse, total: number | null): void {
     const mismatch = identity.mismatch(seen, total);
