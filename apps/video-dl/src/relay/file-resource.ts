@@ -112,11 +112,6 @@ export class FileResource implements Resource {
       throw error;
     }
   }
-
-  /** ffmpeg reads the parts of a file that it needs. A part that upstream can't deliver is a failure of the session. */
-  isComplete(): boolean {
-    return true;
-  }
 }
 
 /** A file of known size arrived as its server has it, so a retry gives the same bytes. */

@@ -136,7 +136,9 @@ export class ServedSession {
    * lists. Ranges that ffmpeg itself abandoned don't count.
    */
   allReceived(): boolean {
-    return this.#failure === undefined && this.#resources.every((resource) => resource.isComplete());
+    return (
+      this.#failure === undefined && this.#resources.every((resource) => resource.isComplete?.() !== false)
+    );
   }
 
   /** Ends the inputs and destroys all connections to ffmpeg and upstream. */
