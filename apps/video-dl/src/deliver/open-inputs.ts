@@ -63,7 +63,6 @@ const seekable = {
 const audioPrerollSeconds = 0.5;
 /** Shorter delays between tracks are ignored, since audio often has an encoder's delay. */
 const maxDelaySeconds = 0.25;
-const probeTimeoutMs = 15_000;
 
 interface ClipContext extends Omit<InputsToOpen, 'output'> {
   readonly clip: Clip;
@@ -79,7 +78,7 @@ async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenI
       startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds),
     });
   const { environment, parse } = session;
-  const options = { signal, parse, maxMs: probeTimeoutMs, environment };
+  const options = { signal, parse, environment };
   try {
     const found = await probe(tools, input.url, options);
     return withFacts(input, await clipFacts(input.url, found, { ...context, options }));

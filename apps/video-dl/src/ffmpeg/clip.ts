@@ -1,5 +1,4 @@
-import { type CallOptions, type FfmpegInput, offsetsOf } from './inputs.js';
-import { isBefore51 } from './version.js';
+import { type CallOptions, type FfmpegInput, isBefore51, offsetsOf } from './inputs.js';
 
 /** The part of the source to output, in seconds. */
 export interface ClipTimes {

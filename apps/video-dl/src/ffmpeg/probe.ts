@@ -21,7 +21,8 @@ export interface ProbeOptions {
   signal: AbortSignal;
   /** Parses ffprobe's report. */
   parse: Parse;
-  maxMs: number;
+  /** Defaults to 15 s. */
+  maxMs?: number;
   /** How far to look for tracks, if not as far as usual. */
   analysis?: FfmpegInput['analysis'];
   /** Environment of the relay session that the URL belongs to. */
@@ -52,7 +53,7 @@ async function run(
   tools: MediaTools,
   input: string | Uint8Array,
   args: readonly string[],
-  { signal, maxMs, environment }: Omit<ProbeOptions, 'parse'>,
+  { signal, maxMs = 15_000, environment }: Omit<ProbeOptions, 'parse'>,
 ): Promise<Buffer> {
   const deadline = AbortSignal.timeout(maxMs);
   const isUrl = typeof input === 'string';

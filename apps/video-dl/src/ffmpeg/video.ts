@@ -1,7 +1,6 @@
 import { clipEncoderOptions, type ClipTimes, usualFps, videoClip } from './clip.js';
-import type { CallOptions } from './inputs.js';
+import { type CallOptions, isBefore51, versionOf } from './inputs.js';
 import type { VideoTrack } from './track-plan.js';
-import { isBefore51, versionOf } from './version.js';
 
 /** Recordings may begin with frames before the first one in decoding order, whose time is 0. ffmpeg would drop them. */
 const nearStart = "setpts='if(lt(STARTPTS,0)*lt(T,0.2),max(PTS,N),PTS)'";

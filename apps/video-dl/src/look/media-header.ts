@@ -57,13 +57,6 @@ function ofWhole(found: Probe, durationSeconds: number | null): Probe {
   return { ...found, streams, durationSeconds, isExact: true };
 }
 
-/** Merges separate audio and video. */
-function merged(probes: readonly Probe[]): Probe {
-  const [first] = probes;
-  if (first === undefined) throw new Error('a source has an input');
-  return { ...first, streams: probes.flatMap(({ streams }) => streams) };
-}
-
 /**
  * Reads a source's header, with ffprobe if our own reader doesn't know the format. An upstream
  * failure takes precedence over the read error it causes, whose cause is a ProbeError. An extraction has
@@ -103,7 +96,10 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
           return isJoined ? ofWhole(found, statedSeconds) : corrected(found, head);
         }),
       );
-      return merged(probes);
+      const [first] = probes;
+      if (first === undefined) throw new Error('a source has an input');
+      // Audio and video may be separate.
+      return { ...first, streams: probes.flatMap(({ streams }) => streams) };
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw tooSlow(error);

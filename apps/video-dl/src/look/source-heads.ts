@@ -6,7 +6,7 @@ import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
 import type { Transfer } from '../upstream/transfer.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
-import { failureOf, type ObjectReader, type Upstream } from '../upstream/upstream.js';
+import { failureOf, type ObjectReader, type ReaderOptions, type Upstream } from '../upstream/upstream.js';
 
 /** The parsed header of a source's file, and the version of the file it came from. */
 export interface SourceHead extends MediaHead {
@@ -17,11 +17,8 @@ export interface SourceHead extends MediaHead {
   readonly isOneShot: boolean;
 }
 
-export interface HeadOptions {
-  readonly signal: AbortSignal;
+export interface HeadOptions extends Omit<ReaderOptions, 'exit'> {
   readonly renew?: RenewSource | undefined;
-  /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
-  readonly client: string;
 }
 
 /** The bytes that a header was read from. */

@@ -1,11 +1,10 @@
-import { DomainError } from '@media-services/http-common';
 import { FileStructure } from '../formats/file-structure.js';
 import { DamagedMediaError } from '../formats/structure-check.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
 import type { ObjectIdentity, RemoteObject } from '../upstream/remote-object.js';
 import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
-import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
+import { faultFrom, finalFault, type TransferFault } from '../upstream/transfer-fault.js';
 import type { TransferContext } from '../upstream/media-source.js';
 import type { TrackChanges } from '../formats/joiner.js';
 import { damaged } from '../formats/rejection.js';
@@ -48,7 +47,7 @@ export class FileResource implements Resource {
     this.#ahead = { transfer, reader };
   }
 
-  async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
+  async serve({ range, response, signal }: ResourceRequest): Promise<void> {
     const requested = parseRange(range);
     const start = requested?.start ?? 0;
     this.#countRead(start);
@@ -66,11 +65,6 @@ export class FileResource implements Resource {
       ...(end !== null && { 'content-length': end - start + 1, 'accept-ranges': 'bytes' }),
       ...(requested && end !== null && { 'content-range': `bytes ${start}-${end}/${size}` }),
     });
-    if (method === 'HEAD') {
-      transfer.discard();
-      response.end();
-      return;
-    }
     const isToEnd = end === null || end === (size ?? 0) - 1;
     await writeAll(response, this.#checked(transfer, start, isToEnd), signal);
   }
@@ -118,16 +112,11 @@ export class FileResource implements Resource {
       throw error;
     }
   }
-
-  /** ffmpeg reads the parts of a file that it needs. A part that upstream can't deliver is a failure of the session. */
-  isComplete(): boolean {
-    return true;
-  }
 }
 
 /** A file of known size arrived as its server has it, so a retry gives the same bytes. */
 function damagedFile({ message }: Pick<DamagedMediaError, 'message'>, size: number | null): TransferFault {
   if (size === null) return faultFrom(damaged(message));
   const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
-  return new TransferFault(new DomainError('no_media', detail), 'none');
+  return finalFault('no_media', detail);
 }

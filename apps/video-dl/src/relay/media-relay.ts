@@ -66,15 +66,11 @@ export class MediaRelay implements AsyncDisposable {
       closing,
       renew,
       environment: { http_proxy: `http://relay:${token}@127.0.0.1:${port}` },
-      onClose: () => {
-        this.#sessions.delete(token);
-        signal.removeEventListener('abort', end);
-      },
     });
-    const end = () => session.close();
     this.#sessions.set(token, session);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    closing.signal.addEventListener('abort', () => this.#sessions.delete(token));
+    if (signal.aborted) session.close();
+    else signal.addEventListener('abort', () => session.close(), { signal: closing.signal });
     return session;
   }
 
@@ -90,8 +86,8 @@ export class MediaRelay implements AsyncDisposable {
     const session = this.#sessions.get(tokenOf(request) ?? '');
     if (!session) {
       response.writeHead(407, { 'proxy-authenticate': 'Basic realm="relay"', 'content-length': 0 }).end();
-    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { allow: 'GET, HEAD', 'content-length': 0 }).end();
+    } else if (request.method !== 'GET') {
+      response.writeHead(405, { allow: 'GET', 'content-length': 0 }).end();
     } else {
       await session.serve(request.url ?? '', request, response);
     }

@@ -18,7 +18,7 @@ export class OpenedResource implements Resource {
     this.#bytes = bytes;
   }
 
-  async serve({ method, range, response, signal }: ResourceRequest): Promise<void> {
+  async serve({ range, response, signal }: ResourceRequest): Promise<void> {
     const isFromStart = range === undefined || range === 'bytes=0-';
     if (!isFromStart || this.#isTaken) {
       response.writeHead(416, { 'content-length': 0 }).end();
@@ -29,10 +29,6 @@ export class OpenedResource implements Resource {
       'content-type': 'application/octet-stream',
       ...(total !== null && { 'content-length': total }),
     });
-    if (method === 'HEAD') {
-      response.end();
-      return;
-    }
     await this.feed(response, signal);
   }
 

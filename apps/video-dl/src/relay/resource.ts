@@ -39,7 +39,6 @@ export interface Beginning {
 
 /** A request from ffmpeg for a source. */
 export interface ResourceRequest {
-  readonly method: 'GET' | 'HEAD';
   readonly range: string | undefined;
   readonly response: ServerResponse;
   /** Aborts when ffmpeg closes the connection or the session ends. */
@@ -50,8 +49,8 @@ export interface ResourceRequest {
 export interface Resource {
   /** @throws TransferFault when upstream failed beyond recovery; `signal.reason` */
   serve(request: ResourceRequest): Promise<void>;
-  /** Whether every part that the source lists has been delivered. */
-  isComplete(): boolean;
+  /** Whether every part that the source lists has been delivered. Absent if ffmpeg reads only the parts that it needs. */
+  isComplete?(): boolean;
 }
 
 /** We wait for the reader only above this: ffmpeg never reads the last bytes of some clips, and they must not hold up the rest. */

@@ -1,10 +1,9 @@
 import { createDecipheriv } from 'node:crypto';
-import { DomainError } from '@media-services/http-common';
 import { fetchSmall } from '../upstream/fetch-small.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/media-source.js';
-import { protocolFault, TransferFault } from '../upstream/transfer-fault.js';
+import { finalFault, protocolFault } from '../upstream/transfer-fault.js';
 import { damaged, notJoinable } from '../formats/rejection.js';
 import type { MediaPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
 
@@ -114,12 +113,9 @@ export class SegmentReader {
 
 function checkedKey(bytes: Buffer): Buffer {
   if (bytes.length === keyBytes) return bytes;
-  throw new TransferFault(
-    new DomainError(
-      'upstream_error',
-      "The site's key for this video has the wrong length. Try again later, or use another page or format.",
-    ),
-    'none',
+  throw finalFault(
+    'upstream_error',
+    "The site's key for this video has the wrong length. Try again later, or use another page or format.",
   );
 }
 

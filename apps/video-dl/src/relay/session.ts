@@ -5,7 +5,7 @@ import type { Parse } from '../parser-process/parser-pool.js';
 import type { MediaSource, RenewSource } from '../upstream/media-source.js';
 import { RenewableSource } from '../upstream/renewable-source.js';
 import type { ObjectIdentity } from '../upstream/remote-object.js';
-import { faultFrom, TransferFault } from '../upstream/transfer-fault.js';
+import { faultFrom, finalFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
@@ -42,7 +42,6 @@ interface SessionOptions {
   /** Aborted by the session when it closes. */
   readonly closing: AbortController;
   readonly environment: Readonly<Record<string, string>>;
-  readonly onClose: () => void;
   readonly renew: RenewSource | undefined;
 }
 
@@ -137,14 +136,14 @@ export class ServedSession {
    * lists. Ranges that ffmpeg itself abandoned don't count.
    */
   allReceived(): boolean {
-    return this.#failure === undefined && this.#resources.every((resource) => resource.isComplete());
+    return (
+      this.#failure === undefined && this.#resources.every((resource) => resource.isComplete?.() !== false)
+    );
   }
 
   /** Ends the inputs and destroys all connections to ffmpeg and upstream. */
   close(): void {
-    if (this.#options.closing.signal.aborted) return;
     this.#options.closing.abort(new Error('the relay session was closed'));
-    this.#options.onClose();
   }
 
   /**
@@ -167,16 +166,9 @@ export class ServedSession {
       abortResponse(response);
       return;
     }
-    const gone = new AbortController();
-    response.once('close', () => gone.abort(new Error('the reader closed the connection')));
-    const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
+    const signal = this.#untilGone(response);
     try {
-      await resource.serve({
-        method: request.method === 'HEAD' ? 'HEAD' : 'GET',
-        range: request.headers.range,
-        response,
-        signal,
-      });
+      await resource.serve({ range: request.headers.range, response, signal });
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
       abortResponse(response);
@@ -221,15 +213,20 @@ export class ServedSession {
   }
 
   async #feed(resource: OpenedResource, target: Writable): Promise<void> {
-    const gone = new AbortController();
-    for (const event of ['close', 'error'])
-      target.once(event, () => gone.abort(new Error('the reader closed its input')));
-    const signal = AbortSignal.any([this.#options.closing.signal, gone.signal]);
+    const signal = this.#untilGone(target);
     try {
       await resource.feed(target, signal);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
     }
+  }
+
+  /** Aborts when the reader leaves or the session ends. */
+  #untilGone(reader: Writable): AbortSignal {
+    const gone = new AbortController();
+    for (const event of ['close', 'error'])
+      reader.once(event, () => gone.abort(new Error('the reader closed its input')));
+    return AbortSignal.any([this.#options.closing.signal, gone.signal]);
   }
 
   /** Media that send ffmpeg to another host are an attack. */
@@ -238,7 +235,7 @@ export class ServedSession {
     const detail =
       "The site's media file refers to another URL, which isn't allowed. Try another page or format.";
     this.#context.logger.warn({ host }, 'ffmpeg requested a host other than the relay');
-    this.#fail(new TransferFault(new DomainError('forbidden_address', detail), 'none'));
+    this.#fail(finalFault('forbidden_address', detail));
     response.writeHead(403, { connection: 'close', 'content-length': 0 }).end();
   }
 

@@ -1,6 +1,5 @@
-import { DomainError } from '@media-services/http-common';
 import { Transfer, type TransferInput } from './transfer.js';
-import { TransferFault } from './transfer-fault.js';
+import { finalFault, type TransferFault } from './transfer-fault.js';
 import type { Rejection } from '../formats/rejection.js';
 
 /** A small object, read into memory. */
@@ -34,5 +33,5 @@ export async function fetchSmall({ maxBytes, excess, ...input }: SmallFetch): Pr
 
 function tooLong(maxBytes: number): TransferFault {
   const detail = `The site sent a file that is far larger than expected (more than ${maxBytes} bytes). Try again later, or use another page or format.`;
-  return new TransferFault(new DomainError('upstream_error', detail), 'none');
+  return finalFault('upstream_error', detail);
 }

@@ -22,10 +22,15 @@ export class TransferFault extends Error {
   }
 }
 
+/** A fault that nothing fixes. */
+export function finalFault(code: ErrorCode, detail: string, cause?: unknown): TransferFault {
+  return new TransferFault(new DomainError(code, detail, { cause }), 'none');
+}
+
 /** The server violated HTTP or the file changed. Continuing would corrupt the file. */
 export function protocolFault(what: string, cause?: unknown): TransferFault {
   const detail = `The site's media server ${what}, so the file can't be read reliably. Try again.`;
-  return new TransferFault(new DomainError('upstream_error', detail, { cause }), 'none');
+  return finalFault('upstream_error', detail, cause);
 }
 
 /** A server sent another version of a file than before. Some do that with every response. */
@@ -43,8 +48,7 @@ export function changedFault(what: string): TransferFault {
  */
 export function faultFrom(error: unknown): TransferFault {
   if (error instanceof TransferFault) return error;
-  if (error instanceof Rejection)
-    return new TransferFault(new DomainError(error.code, error.message), 'none');
+  if (error instanceof Rejection) return finalFault(error.code, error.message);
   if (error instanceof DomainError) {
     const worthRetrying = ['upstream_unreachable', 'upstream_timeout', 'upstream_rate_limited'].includes(
       error.code,
@@ -57,7 +61,7 @@ export function faultFrom(error: unknown): TransferFault {
   if (/^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
     const detail =
       "The TLS certificate of the site's media server is invalid, so the file can't be downloaded. Use another source, or try again once the site has renewed it.";
-    return new TransferFault(new DomainError('upstream_unreachable', detail, { cause: error }), 'none');
+    return finalFault('upstream_unreachable', detail, error);
   }
   // undici doesn't give every error of its HTTP parser a code.
   if (!isNetworkCode(code) && !(error instanceof errors.HTTPParserError)) throw error;

@@ -3,7 +3,7 @@ import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
 import { protocolFault, faultFrom, TransferFault } from './transfer-fault.js';
-import { requestPart, type PartInput, type PastEnd, type UpstreamPart } from './upstream-part.js';
+import { requestPart, type PartInput, type UpstreamPart } from './upstream-part.js';
 
 export interface TransferInput extends PartInput {
   /** Null reads everything, without a Range header if possible. */
@@ -24,14 +24,15 @@ const aheadMs = 500;
  */
 export class Transfer {
   readonly #input: AttemptInput;
-  readonly #first: UpstreamPart | PastEnd;
+  /** Null if the range starts past the end of the object. */
+  readonly #first: UpstreamPart | null;
   /** The next chunk, requested before the current one ends; null when that failed. */
-  #ahead: Promise<UpstreamPart | PastEnd | null> | null = null;
+  #ahead: Promise<UpstreamPart | null> | null = null;
   #position: number;
   /** Last byte wanted; null while the end of the object is unknown. */
   #end: number | null;
 
-  private constructor(input: AttemptInput, range: ByteRange, first: UpstreamPart | PastEnd) {
+  private constructor(input: AttemptInput, range: ByteRange, first: UpstreamPart | null) {
     this.#input = input;
     this.#position = range.start;
     this.#end = range.end;
@@ -55,7 +56,7 @@ export class Transfer {
 
   /** Whether the range starts past the end of the object. */
   get isPastEnd(): boolean {
-    return this.#first.kind === 'past-end';
+    return this.#first === null;
   }
 
   /** Size of the whole object in bytes; null if the server doesn't say. */
@@ -65,22 +66,22 @@ export class Transfer {
 
   /** As the media server states it. */
   get contentType(): string | undefined {
-    return this.#first.kind === 'bytes' ? this.#first.response.header('content-type') : undefined;
+    return this.#first?.response.header('content-type');
   }
 
   /** Whether the server sent only the requested part. */
   get isPart(): boolean {
-    return this.#first.kind === 'bytes' && this.#first.response.status === 206;
+    return this.#first?.response.status === 206;
   }
 
   /** URL after redirects. */
   get url(): string | undefined {
-    return this.#first.kind === 'bytes' ? this.#first.response.url : undefined;
+    return this.#first?.response.url;
   }
 
   /** Abandons the transfer unread. */
   discard(): void {
-    if (this.#first.kind === 'bytes') this.#first.response.body.destroy();
+    this.#first?.response.body.destroy();
   }
 
   /**
@@ -97,7 +98,7 @@ export class Transfer {
 
   async *#read(): AsyncGenerator<Buffer, void, void> {
     let part = this.#first;
-    while (part.kind === 'bytes') {
+    while (part !== null) {
       let fault: TransferFault | null = null;
       try {
         yield* this.#readPart(part);
@@ -117,7 +118,7 @@ export class Transfer {
       this.#learnEnd();
       const endIsMissing =
         this.total === null || this.#end === null ? fault !== null : this.#position <= this.#end;
-      if (part.kind === 'past-end' && endIsMissing) throw protocolFault('lost the end of the file');
+      if (part === null && endIsMissing) throw protocolFault('lost the end of the file');
     }
   }
 
@@ -160,7 +161,7 @@ export class Transfer {
     this.#ahead = requestPart(this.#input, this.#chunkAt(end + 1), this.#end).catch(() => null);
   }
 
-  async #takeAhead(): Promise<UpstreamPart | PastEnd | null> {
+  async #takeAhead(): Promise<UpstreamPart | null> {
     const part = await this.#ahead;
     this.#ahead = null;
     this.#input.signal.throwIfAborted();
@@ -172,9 +173,7 @@ export class Transfer {
   }
 
   #discardAhead(): void {
-    void this.#ahead?.then((part) => {
-      if (part?.kind === 'bytes') part.response.body.destroy();
-    });
+    void this.#ahead?.then((part) => part?.response.body.destroy());
     this.#ahead = null;
   }
 
@@ -195,7 +194,7 @@ async function attempt(
   input: AttemptInput,
   range: ByteRange | null,
   wantedEnd: number | null,
-): Promise<UpstreamPart | PastEnd> {
+): Promise<UpstreamPart | null> {
   for (;;) {
     try {
       return await requestPart(input, range, wantedEnd);

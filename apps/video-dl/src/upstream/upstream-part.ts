@@ -1,4 +1,3 @@
-import { DomainError } from '@media-services/http-common';
 import {
   formatRange,
   isEmptyRange,
@@ -10,7 +9,13 @@ import {
 import { contentEncoding, decompressed } from './decompress.js';
 import type { ObjectIdentity, RemoteObject } from './remote-object.js';
 import type { TransferContext } from './media-source.js';
-import { changedFault, faultFromStatus, protocolFault, TransferFault } from './transfer-fault.js';
+import {
+  changedFault,
+  faultFromStatus,
+  finalFault,
+  protocolFault,
+  type TransferFault,
+} from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
 
 /** What to read, and on whose behalf. */
@@ -22,7 +27,6 @@ export interface PartInput {
 
 /** A response that passed the checks: bytes of the right object at a known position. */
 export interface UpstreamPart {
-  readonly kind: 'bytes';
   readonly response: UpstreamResponse;
   /** Bytes to skip before the wanted ones, when the server ignored the range. */
   readonly skip: number;
@@ -34,23 +38,19 @@ export interface UpstreamPart {
   readonly isOpenEnded: boolean;
 }
 
-/** The wanted bytes start past the end of the object. */
-export interface PastEnd {
-  readonly kind: 'past-end';
-}
-
 /**
  * Requests bytes of an object and checks the response against the request and
  * against what is known about the object.
  * @param range null sends no Range header
  * @param wantedEnd last byte to read when the server ignores the range; null for all
+ * @returns null if the wanted bytes start past the end of the object
  * @throws TransferFault, undici's errors, `signal.reason`
  */
 export async function requestPart(
   { object, context, signal }: PartInput,
   range: ByteRange | null,
   wantedEnd: number | null,
-): Promise<UpstreamPart | PastEnd> {
+): Promise<UpstreamPart | null> {
   const { identity } = object;
   const ifRange = range && identity.strongEtag;
   const locator = await object.url.locate(signal);
@@ -67,7 +67,7 @@ export async function requestPart(
   }
   try {
     const part = checkPart(response, object, range, wantedEnd, context);
-    const hasNoSize = part.kind === 'bytes' && response.status === 206 && identity.total === null;
+    const hasNoSize = part !== null && response.status === 206 && identity.total === null;
     if (hasNoSize && range?.start === 0 && object.chunkBytes === null) {
       // The file can be read without its size.
       const whole = await request({}).catch(() => null);
@@ -133,7 +133,7 @@ function checkPart(
   range: ByteRange | null,
   wantedEnd: number | null,
   context: TransferContext,
-): UpstreamPart | PastEnd {
+): UpstreamPart | null {
   const start = range?.start ?? 0;
   const response = plain(received);
   // The length of compressed bytes says nothing about the file.
@@ -143,7 +143,7 @@ function checkPart(
     if (identity.total !== null && total !== identity.total) throw changedFault('the size');
     if (total !== null && start < total) throw protocolFault('rejected a range that exists');
     response.body.destroy();
-    return { kind: 'past-end' };
+    return null;
   }
   if (response.status === 416 && parseUnsatisfiedTotal(response.header('content-range')) === 0)
     throw emptyFile();
@@ -156,11 +156,11 @@ function checkPart(
     checkIdentity(response, declared);
     if (declared !== null && start > 0 && start >= declared) {
       response.body.destroy();
-      return { kind: 'past-end' };
+      return null;
     }
     const end = endOf(wantedEnd, declared);
     const hasSurplus = end !== null && end + 1 !== declared;
-    return { kind: 'bytes', response, skip: start, end, hasSurplus, isOpenEnded: declared === null };
+    return { response, skip: start, end, hasSurplus, isOpenEnded: declared === null };
   }
   const part = parseContentRange(response.header('content-range'));
   if (!part) throw protocolFault('sent a part of the file without its position');
@@ -171,7 +171,7 @@ function checkPart(
   checkIdentity(response, part.total);
   if (identity.total !== null && part.end >= identity.total) throw changedFault('the size');
   const end = Math.min(part.end, range?.end ?? part.end);
-  return { kind: 'bytes', response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
+  return { response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
 
   function checkIdentity(seen: UpstreamResponse, total: number | null): void {
     const mismatch = identity.mismatch(seen, total);
@@ -196,20 +196,14 @@ function endOf(wanted: number | null, total: number | null): number | null {
 }
 
 function emptyFile(): TransferFault {
-  return new TransferFault(
-    new DomainError('no_media', "The site's media file is empty. Try another page or format."),
-    'none',
-  );
+  return finalFault('no_media', "The site's media file is empty. Try another page or format.");
 }
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
 
 export function tooLarge(maxBytes: number): TransferFault {
-  return new TransferFault(
-    new DomainError(
-      'too_long',
-      `The file is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video. If you run this server: set STREAM_MAX_BYTES above ${mebibytes(maxBytes / 2)} MiB (the service reads up to twice that).`,
-    ),
-    'none',
+  return finalFault(
+    'too_long',
+    `The file is larger than the ${mebibytes(maxBytes)} MiB that this service reads. Use a shorter video. If you run this server: set STREAM_MAX_BYTES above ${mebibytes(maxBytes / 2)} MiB (the service reads up to twice that).`,
   );
 }

@@ -2,7 +2,7 @@ import { Coalescer, redirectTarget } from '@media-services/egress-guard';
 import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import type { SourceCookies } from './cookies.js';
-import type { UpstreamLimits } from './media-source.js';
+import type { TransferContext } from './media-source.js';
 
 /** A URL with the headers and cookies to request it. */
 export interface Locator {
@@ -21,12 +21,10 @@ export interface Redirects {
 /** How servers say that a redirect's target is only valid for a while. */
 const expired = new Set([403, 404, 410]);
 
-export interface UpstreamRequest {
+interface UpstreamRequest extends Pick<TransferContext, 'dispatcher' | 'limits'> {
   readonly locator: Locator;
   /** `Range`, `If-Range`. */
   readonly extraHeaders: Readonly<Record<string, string>>;
-  readonly dispatcher: Dispatcher;
-  readonly limits: UpstreamLimits;
   readonly signal: AbortSignal;
 }
 

@@ -100,14 +100,6 @@ describe('a file through the relay', () => {
     expect(bench.requests.length - before).toBeLessThan(reads);
   });
 
-  it('responds to HEAD without a body', async () => {
-    const session = bench.session();
-    const [input] = await session.add(fileSource(media()));
-    const response = await requestInput(session, input?.url ?? '', {}, 'HEAD');
-    response.resume();
-    expect(response.headers['content-length']).toBe(String(fileSize));
-  });
-
   it("is requested with the extractor's headers and cookies", async () => {
     const { asked } = await relayed('', {
       headers: {
