@@ -11,7 +11,7 @@ from yt_dlp.extractor import gen_extractor_classes
 from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
-from . import embed_modules, format_check, hls_playlists, limits, own_api, pristine
+from . import embed_modules, format_check, hls_playlists, limits, own_api, pristine, result
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
@@ -105,13 +105,15 @@ class Downloader(yt_dlp.YoutubeDL):
     """A YoutubeDL that returns one video. From a page with several videos it takes the requested
     one, or the first that works. Rejects real playlists and channels without fetching an entry."""
 
-    def __init__(self, params, item=None):
+    def __init__(self, params, targets, item=None):
         super().__init__(params, auto_init=False)
+        self.described = None
         self._ies = _Extractors(_all_extractors())
         self.playlist_index = self.playlist_count = None
         self.items = []
         self.cache = PlayerCache(self)
         self._budget = limits.Budget()
+        self._targets = targets
         self._item = item
         # Why a doubtful format was excluded.
         self.check_error = None
@@ -168,7 +170,10 @@ class Downloader(yt_dlp.YoutubeDL):
         if self._item is not None and self._item > 1 and not self.items:
             raise NoSuchItemError(1)
         _reject_broadcast(info_dict)
-        return super().process_video_result(info_dict, download)
+        info = super().process_video_result(info_dict, download)
+        # Here, so that the next video of the page is tried if this one has no media.
+        self.described = result.describe(self, info, self._targets)
+        return info
 
     def _forceprint(self, _key, _info_dict):
         """Prints nothing. yt-dlp would first render tables of formats, thumbnails and subtitles."""
@@ -273,4 +278,4 @@ def build(job, log, extractor_arguments=None):
     runtime = javascript_runtime()
     if runtime:
         params['js_runtimes'] = {runtime.name: {'path': runtime.path}}
-    return Downloader(params, job.get('item'))
+    return Downloader(params, job['targets'], job.get('item'))

@@ -103,13 +103,8 @@ class _Engine:
         lockdown.allow_only((proxy.hostname, proxy.port))
         ydl = downloader.build(job, log, {**job.get('extractorArguments', {}), **self._pot_arguments})
         try:
-            return limits.within_memory(lambda: _extract(ydl, job, log))
+            limits.within_memory(lambda: ydl.extract_info(job['url'], download=False))
+            return {'kind': 'extraction', **ydl.described, 'warnings': list(log.warnings)}
         finally:
             # Old versions have nothing to close.
             getattr(ydl, 'close', lambda: None)()
-
-
-def _extract(ydl, job, log):
-    from . import result
-    info = ydl.extract_info(job['url'], download=False)
-    return {'kind': 'extraction', **result.describe(ydl, info, job['targets']), 'warnings': list(log.warnings)}

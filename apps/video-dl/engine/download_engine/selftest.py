@@ -36,13 +36,12 @@ class SelfTest:
 
     def run(self):
         """Raises if the result for the built-in page is wrong."""
-        from . import downloader, result
-        targets = {'mp4': {'format': 'bv*+ba/b', 'sort': ['res:720']}}
-        job = {'proxyUrl': '', 'socketTimeoutSeconds': 5, 'targets': targets}
+        from . import downloader
+        job = {'proxyUrl': '', 'socketTimeoutSeconds': 5, 'targets': {'mp4': {'format': 'bv*+ba/b', 'sort': ['res:720']}}}
         lockdown.allow_only(self.address)
         ydl = downloader.build(job, downloader.Log())
-        info = ydl.extract_info('http://%s:%s/' % self.address, download=False)
-        found = result.describe(ydl, info, targets)
+        ydl.extract_info('http://%s:%s/' % self.address, download=False)
         lockdown.allow_only()
+        found = ydl.described
         if found['title'] != 'Built-in page' or found['selections'] != {'mp4': [0]}:
             raise RuntimeError(f'wrong result for the built-in page: {found}')

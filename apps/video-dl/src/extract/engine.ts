@@ -61,9 +61,6 @@ export function engineCommand(
   };
 }
 
-/** At a start, the first engine and everything else that starts need the processor more. */
-const othersAfterMs = 5_000;
-
 const engineScript = fileURLToPath(new URL('../../engine/main.py', import.meta.url));
 
 /** Restarting releases memory that a long-running Python process holds on to. */
@@ -89,7 +86,8 @@ export function createDownloadEngine(options: DownloadEngineOptions): DownloadEn
     readyTimeoutMs: 120_000,
     cancelGraceMs: 500,
     killGraceMs: 500,
-    othersAfterMs,
+    // At a start, the first engine and everything else that starts need the processor more.
+    othersAfterMs: 5_000,
     onEvent: engineMetrics(metrics, () => engine.health()),
   });
   return engine;

@@ -416,6 +416,11 @@ describe.each(await interpreters())('/api/info with yt-dlp $ytDlp', ({ python, y
       expect(ids.toSorted()).toEqual(chosen === 'good' ? ['good'] : ['best', 'good']);
     });
 
+    it('tries the next video of a page if the only format of the first is unavailable', async () => {
+      const { body } = await service.info(`${site.url}/fixture/first-missing`);
+      expect(body).toMatchObject({ id: 'two', playlistIndex: 2 });
+    });
+
     it('reports why the only format is unavailable', async () => {
       expect(await service.info(`${site.url}/fixture/missing-only`)).toMatchObject({
         status: 404,

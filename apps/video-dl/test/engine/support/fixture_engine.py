@@ -206,6 +206,11 @@ class FixtureIE(InfoExtractor):
         page.update(extractor_key='Generic', webpage_url=origin + '/fixture/first-fails')
         return page
 
+    def _do_first_missing(self, origin):
+        page = self._entries(origin, 'one', 'two')
+        page['entries'][0] = {**self._do_missing_only(origin), 'id': 'one'}
+        return page
+
     def _do_all_fail(self, origin):
         page = self._do_first_fails(origin)
         page['entries'] = [page['entries'][0], {**page['entries'][0], 'url': origin + '/fixture/removed'}]
