@@ -1,12 +1,17 @@
-/** Text that is shown for a time, in seconds. Plain: without markup. */
-export interface Cue {
-  readonly startSeconds: number;
-  readonly endSeconds: number;
-  readonly text: string;
-}
+import { z } from 'zod';
 
 export const maxCues = 20_000;
-export const maxCueCharacters = 1_000;
+const maxCueCharacters = 1_000;
+
+export const cuesSchema = z
+  .array(
+    z.object({ startSeconds: z.number(), endSeconds: z.number(), text: z.string().max(maxCueCharacters) }),
+  )
+  .max(maxCues);
+
+/** Text that is shown for a time, in seconds. Plain: without markup. */
+export type Cue = Readonly<z.output<typeof cuesSchema>[number]>;
+
 /** Later than any video ends. */
 const maxSeconds = 1e6;
 
