@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
-import { type Chapter, chaptersIn } from '../formats/chapters.js';
+import { type Chapter, partsIn } from '../formats/chapters.js';
 import type { HdrTransfer } from '../formats/probed.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { WantedWindow } from '../look/layouts.js';
@@ -162,7 +162,7 @@ export function planTarget(
     webpageUrl: extraction.webpageUrl,
     covers: extraction.covers,
     texts,
-    chapters: chaptersIn(clip, extraction.chapters),
+    chapters: partsIn(clip, extraction.chapters),
   };
 }
 

@@ -28,20 +28,6 @@ export function asCues(found: Iterable<Cue>): Cue[] {
   return [...cues.values()].sort((a, b) => a.startSeconds - b.startSeconds);
 }
 
-/** What a clip shows of the cues, in the time of the clip. */
-export function cuesIn(
-  clip: { readonly startSeconds: number; readonly endSeconds: number | null } | null,
-  cues: readonly Cue[],
-): readonly Cue[] {
-  if (clip === null) return cues;
-  const { startSeconds, endSeconds } = clip;
-  return cues.flatMap((cue) => {
-    const from = Math.max(cue.startSeconds, startSeconds) - startSeconds;
-    const to = Math.min(cue.endSeconds, endSeconds ?? Infinity) - startSeconds;
-    return to > from ? [{ startSeconds: from, endSeconds: to, text: cue.text }] : [];
-  });
-}
-
 /** Of HTML, and of WebVTT, where it may be a time. */
 const tag = /<[a-z\d/!?][^<>]*>/gi;
 /** What is left of nested tags. */
