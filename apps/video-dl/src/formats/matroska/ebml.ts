@@ -6,16 +6,19 @@ export interface ElementHeader {
 }
 
 /** Matroska's structural element ids (RFC 9559, 5.1). */
-export const matroskaIds = {
-  header: 0x1a45dfa3,
-  segment: 0x18538067,
-  cluster: 0x1f43b675,
-  /** Seek head, info, tracks, cues, attachments, chapters and tags. */
-  inSegment: [0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
-  inCluster: [0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf],
-  /** Void and CRC-32. */
-  anywhere: [0xec, 0xbf],
-} as const;
+export const matroskaIds = { header: 0x1a45dfa3, segment: 0x18538067, cluster: 0x1f43b675 } as const;
+
+/** Void and CRC-32. */
+const anywhere = [0xec, 0xbf];
+/** Allowed at the top level and in a Segment. */
+export const topElements: ReadonlySet<number> = new Set([
+  ...[matroskaIds.header, matroskaIds.segment, matroskaIds.cluster, ...anywhere],
+  // Seek head, info, tracks, cues, attachments, chapters and tags.
+  ...[0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
+]);
+export const clusterElements: ReadonlySet<number> = new Set([
+  ...[0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf, ...anywhere],
+]);
 
 /** The longest element header in Matroska. */
 export const maxElementHeaderBytes = 12;
