@@ -45,31 +45,23 @@ export type ParserJob =
 export type JobKind = ParserJob['kind'];
 export type JobOf<Kind extends JobKind> = Extract<ParserJob, { readonly kind: Kind }>;
 
-const resultSchemas = {
-  playlist: playlistSchema,
-  manifest: z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2),
-  initialisation: z.string().max(64).nullable(),
-  head: headStepSchema,
-  remux: layoutSchema.nullable(),
-  window: windowLayoutSchema.nullable(),
-  subtitles: cuesSchema,
-  ffprobe: probeSchema,
-};
-
-export type JobResult<Kind extends JobKind> = z.output<(typeof resultSchemas)[Kind]>;
+function resultOf<Kind extends JobKind, Schema extends z.ZodType>(job: Kind, result: Schema) {
+  return z.object({ job: z.literal(job), result });
+}
 
 /** Results, tagged with the kind of their job. */
 export const parserResultSchema = z.discriminatedUnion('job', [
-  z.object({ job: z.literal('playlist'), result: resultSchemas.playlist }),
-  z.object({ job: z.literal('manifest'), result: resultSchemas.manifest }),
-  z.object({ job: z.literal('initialisation'), result: resultSchemas.initialisation }),
-  z.object({ job: z.literal('head'), result: resultSchemas.head }),
-  z.object({ job: z.literal('remux'), result: resultSchemas.remux }),
-  z.object({ job: z.literal('window'), result: resultSchemas.window }),
-  z.object({ job: z.literal('subtitles'), result: resultSchemas.subtitles }),
-  z.object({ job: z.literal('ffprobe'), result: resultSchemas.ffprobe }),
+  resultOf('playlist', playlistSchema),
+  resultOf('manifest', z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2)),
+  resultOf('initialisation', z.string().max(64).nullable()),
+  resultOf('head', headStepSchema),
+  resultOf('remux', layoutSchema.nullable()),
+  resultOf('window', windowLayoutSchema.nullable()),
+  resultOf('subtitles', cuesSchema),
+  resultOf('ffprobe', probeSchema),
 ]);
 export type ParserResult = z.output<typeof parserResultSchema>;
+export type JobResult<Kind extends JobKind> = Extract<ParserResult, { readonly job: Kind }>['result'];
 
 /** A parser's reason to reject its input. */
 export const rejectionSchema = z.object({
