@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import { inLanguage, notThere } from '../extract/languages.js';
 import type { Extraction, Subtitles } from '../extract/types.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
-import { cuesIn } from '../formats/subtitles/cues.js';
+import { partsIn } from '../formats/chapters.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { SegmentList } from '../relay/segment-list.js';
@@ -39,7 +39,7 @@ export async function readSubtitles(
       const files = await filesOf(each, context);
       const job = { kind: 'subtitles', files, format: each.format } as const;
       const cues = await context.parsers.forClient(context.client)(job, context.signal);
-      return { language: each.language, label: each.label, cues: cuesIn(part, cues) };
+      return { language: each.language, label: each.label, cues: partsIn(part, cues) };
     }),
   );
 }

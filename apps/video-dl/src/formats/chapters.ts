@@ -6,20 +6,18 @@ export interface Chapter {
   readonly endSeconds: number | null;
 }
 
-/** What a clip contains of a video's chapters, in the time of the clip. */
-export function chaptersIn(
+/** What a clip contains of a video's chapters or subtitles, in the time of the clip. */
+export function partsIn<Part extends Pick<Chapter, 'startSeconds' | 'endSeconds'>>(
   clip: { readonly startSeconds: number; readonly endSeconds: number | null } | null,
-  chapters: readonly Chapter[],
-): readonly Chapter[] {
-  if (clip === null) return chapters;
-  const { startSeconds, endSeconds } = clip;
-  const end = endSeconds ?? Infinity;
-  return chapters.flatMap((chapter) => {
-    const from = Math.max(chapter.startSeconds, startSeconds);
-    const to = Math.min(chapter.endSeconds ?? Infinity, end);
-    if (to <= from) return [];
-    const shifted = to === Infinity ? null : to - startSeconds;
-    return [{ title: chapter.title, startSeconds: from - startSeconds, endSeconds: shifted }];
+  parts: readonly Part[],
+): readonly Part[] {
+  if (clip === null) return parts;
+  const { startSeconds: zero, endSeconds: clipEnd } = clip;
+  return parts.flatMap((part) => {
+    const startSeconds = Math.max(part.startSeconds, zero) - zero;
+    const end = Math.min(part.endSeconds ?? Infinity, clipEnd ?? Infinity) - zero;
+    const endSeconds = end === Infinity ? part.endSeconds : end;
+    return end > startSeconds ? [{ ...part, startSeconds, endSeconds }] : [];
   });
 }
 

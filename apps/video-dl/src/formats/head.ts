@@ -7,14 +7,9 @@ import { readMatroska } from './matroska/head.js';
 import { matroskaIds } from './matroska/ebml.js';
 import { readBareFrames } from './mpeg-audio/head.js';
 import { readOgg } from './ogg/head.js';
-import { type MediaHead, noHead } from './media-head.js';
+import { type HeadStep, type MediaHead, noHead } from './media-head.js';
 import { wavSeconds } from './riff/chunks.js';
-import { MissingBytes, PartialFile, type FilePart, type FilePiece } from './partial-file.js';
-
-/** The bytes needed next, or the result. */
-export type HeadStep =
-  | { readonly kind: 'need'; readonly parts: readonly FilePart[] }
-  | ({ readonly kind: 'head' } & MediaHead);
+import { MissingBytes, PartialFile, type FilePiece } from './partial-file.js';
 
 /**
  * Parses the header of a file, wherever it is in the file (ISO 14496-12, 4.2, 4.3).

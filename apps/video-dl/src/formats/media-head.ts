@@ -1,33 +1,46 @@
-import type { AudioLength, Probe } from './probed.js';
-import type { Span } from './mp4/remux/sample-tables.js';
-
-/** Replaces the length that a file states. */
-export interface CorrectedLength {
-  /** Null if it is unknown. */
-  readonly seconds: number | null;
-}
+import { z } from 'zod';
+import { audioLengthSchema, headerSchema } from './probed.js';
+import { count, numberOrNull } from './schemas.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
-export const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
+const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
 export type AudioFile = (typeof audioFiles)[number];
 
-/** The parsed header of a file. */
-export interface MediaHead {
+const headSchema = z.object({
   /** What ffprobe would report; null if only ffprobe can tell. */
-  readonly probe: Omit<Probe, 'sizeBytes'> | null;
+  probe: headerSchema.nullable(),
   /** Format of a file that may be sent unchanged; null for anything else. */
-  readonly original: 'mp3' | 'mp4' | null;
+  original: z.enum(['mp3', 'mp4']).nullable(),
   /** Format of an audio-only file; null for anything else. */
-  readonly audioFile: AudioFile | null;
+  audioFile: z.enum(audioFiles).nullable(),
   /** The audio's exact length; null if the file doesn't state it. */
-  readonly audioLength: AudioLength | null;
+  audioLength: audioLengthSchema.nullable(),
   /** The length of a file that must be read elsewhere to know it, or whose audio has to be counted; null for others. */
-  readonly lengthSeconds: number | null;
-  /** The length to use instead of the one that the file states; null if that one may be true. */
-  readonly correctedLength: CorrectedLength | null;
+  lengthSeconds: numberOrNull,
+  /** The length to use instead of the one that the file states, null if unknown; null if that one may be true. */
+  correctedLength: z.object({ seconds: numberOrNull }).nullable(),
   /** Lengths inside a fragmented MP4 that Apple's players would add to those of its fragments, so that we send 0. */
-  readonly zeroed: readonly Span[];
-}
+  zeroed: z
+    .array(z.object({ start: count, end: count }))
+    .max(1000)
+    .readonly(),
+});
+
+/** The parsed header of a file. */
+export type MediaHead = Readonly<z.output<typeof headSchema>>;
+
+/** The bytes needed next, or the result. */
+export const headStepSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('need'),
+    parts: z
+      .array(z.object({ offset: count, bytes: count }))
+      .max(32)
+      .readonly(),
+  }),
+  headSchema.extend({ kind: z.literal('head') }),
+]);
+export type HeadStep = z.output<typeof headStepSchema>;
 
 export const noHead: MediaHead = {
   probe: null,

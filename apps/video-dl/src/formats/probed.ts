@@ -1,32 +1,37 @@
-/** How a high dynamic range is coded (ITU-R BT.2100): perceptual quantizer or hybrid log-gamma. */
-export type HdrTransfer = 'pq' | 'hlg';
+import { z } from 'zod';
+import { numberOrNull, shortText } from './schemas.js';
 
-export interface ProbedStream {
-  type: 'video' | 'audio';
+/** How a high dynamic range is coded (ITU-R BT.2100): perceptual quantizer or hybrid log-gamma. */
+const hdrSchema = z.enum(['pq', 'hlg']);
+export type HdrTransfer = z.output<typeof hdrSchema>;
+
+const streamSchema = z.object({
+  type: z.enum(['video', 'audio']),
   /** ffmpeg's name for it: `h264`, `vp9`, `aac`, `opus`, …; `avc1.6e0028` for H.264 that few players support. */
-  codec: string;
+  codec: shortText,
   /** Displayed pixels, after rotation; null for audio. */
-  width: number | null;
-  height: number | null;
-  fps: number | null;
-  bitrateKbps: number | null;
+  width: numberOrNull,
+  height: numberOrNull,
+  fps: numberOrNull,
+  bitrateKbps: numberOrNull,
   /** The stream's own duration, if the container states one. */
-  durationSeconds: number | null;
+  durationSeconds: numberOrNull,
   /** Delay relative to the first stream of the file; only from ffprobe. */
-  delaySeconds?: number | undefined;
+  delaySeconds: z.number().optional(),
   /** ffprobe saw so little of it that it may start later than reported. */
-  isUnseen?: boolean | undefined;
+  isUnseen: z.boolean().optional(),
   /** A transport stream lists it, and ffprobe saw nothing of it. */
-  isAbsent?: boolean | undefined;
+  isAbsent: z.boolean().optional(),
   /** How much of its beginning an edit list hides; absent if nothing, or unknown. */
-  hiddenSeconds?: number | undefined;
+  hiddenSeconds: z.number().optional(),
   /** Of a video with a high dynamic range, if the file says so. */
-  hdr?: HdrTransfer | undefined;
+  hdr: hdrSchema.optional(),
   /** Cover art, not a video. */
-  isCover: boolean;
+  isCover: z.boolean(),
   /** The file marks it as one to play unless the user chooses another, and not as a commentary or audio description. */
-  isDefault: boolean;
-}
+  isDefault: z.boolean(),
+});
+export type ProbedStream = z.output<typeof streamSchema>;
 
 /** The stream that ffmpeg counts as this type's number `track`. */
 export function streamOf(
@@ -54,24 +59,32 @@ export function mainAudioTrack(streams: readonly ProbedStream[]): number {
 /** The file states a wrong length. */
 export type MediaDefect = 'wrong_length';
 
-export interface Probe {
-  durationSeconds: number | null;
+/** What a file's header says. */
+export const headerSchema = z.object({
+  durationSeconds: numberOrNull,
   /** The file's first time; only from ffprobe. */
-  startSeconds?: number | undefined;
+  startSeconds: z.number().optional(),
+  /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
+  formatName: shortText,
+  streams: z.array(streamSchema).max(1100),
+});
+
+export const probeSchema = headerSchema.extend({
+  /** Of the whole file, if its server states it. */
+  sizeBytes: numberOrNull,
+});
+
+export interface Probe extends z.output<typeof probeSchema> {
   /** Whether the media state the duration, rather than it being estimated from a bit rate. Absent if unknown. */
   isExact?: boolean | undefined;
   /** Absent if none is known. */
   defect?: MediaDefect | undefined;
-  /** Of the whole file, if its server states it. */
-  sizeBytes: number | null;
-  streams: ProbedStream[];
-  /** Demuxer names, for example `mov,mp4,m4a,3gp,3g2,mj2`. */
-  formatName: string;
 }
 
 /** The audio length that a file states. */
-export interface AudioLength {
+export const audioLengthSchema = z.object({
   /** Exact to one tick of the container's clock, which for audio is usually a sample. */
-  readonly seconds: number;
-  readonly sampleRate: number;
-}
+  seconds: z.number(),
+  sampleRate: z.number(),
+});
+export type AudioLength = z.output<typeof audioLengthSchema>;

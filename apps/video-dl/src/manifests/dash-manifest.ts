@@ -34,82 +34,59 @@ const sliceLength = 65_536;
  * @throws Rejection `live_not_supported` | `too_long` | `upstream_error`
  */
 export function readManifest(text: string, maxElements: number): ManifestElement {
-  const root = new ManifestReader(maxElements).read(text);
-  if (root.attributes['type'] === 'dynamic') throw live();
-  return root;
-}
-
-class ManifestReader {
-  readonly #parser = new SaxesParser();
-  readonly #maxElements: number;
-  readonly #open: OpenElement[] = [];
-  #root: ManifestElement | null = null;
-  #elements = 0;
+  const parser = new SaxesParser();
+  const open: OpenElement[] = [];
+  let root: ManifestElement | null = null;
+  let elements = 0;
   /** Depth within a skipped element. */
-  #skipped = 0;
-
-  constructor(maxElements: number) {
-    this.#maxElements = maxElements;
-    this.#parser.on('error', () => {
-      throw notManifest();
-    });
-    this.#parser.on('doctype', () => {
-      throw notManifest();
-    });
+  let skipped = 0;
+  const fail = () => {
+    throw notManifest();
+  };
+  parser.on('error', fail);
+  parser.on('doctype', fail);
+  parser.on('opentag', ({ name: fullName, attributes }) => {
     // Every element that we read is in one namespace, which may have a prefix.
-    this.#parser.on('opentag', ({ name, attributes }) =>
-      this.#openElement(name.slice(name.indexOf(':') + 1), attributes),
-    );
-    this.#parser.on('text', (text) => this.#addText(text));
-    this.#parser.on('closetag', () => this.#closeElement());
-  }
-
-  read(text: string): ManifestElement {
-    for (let at = 0; at < text.length; at += sliceLength)
-      this.#parser.write(text.slice(at, at + sliceLength));
-    this.#parser.close();
-    if (this.#root === null) throw notManifest();
-    return this.#root;
-  }
-
-  #openElement(name: string, attributes: Record<string, string>): void {
-    this.#elements += 1;
-    if (this.#elements > this.#maxElements) throw overLimit(`${this.#maxElements} elements`);
-    if (this.#open.length === 0 && name !== 'MPD') throw notManifest();
-    if (this.#skipped > 0 || !knownElement.test(name)) {
-      this.#skipped += 1;
-      return;
-    }
+    const name = fullName.slice(fullName.indexOf(':') + 1);
+    elements += 1;
+    if (elements > maxElements) throw overLimit(`${maxElements} elements`);
+    if (open.length === 0 && name !== 'MPD') throw notManifest();
     const remote = attributes['xlink:href'];
     // This URN marks an element to ignore (ISO 23009-1, 5.5.3).
-    if (remote === 'urn:mpeg:dash:resolve-to-zero:2013') {
-      this.#skipped += 1;
+    if (skipped > 0 || !knownElement.test(name) || remote === 'urn:mpeg:dash:resolve-to-zero:2013') {
+      skipped += 1;
       return;
     }
     if (remote !== undefined) throw notJoinable('has a manifest in several files');
-    if (this.#open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
-    this.#open.push({ name, attributes: known(attributes), children: [], text: '' });
-  }
-
-  #addText(text: string): void {
-    const element = this.#open.at(-1);
-    if (this.#skipped > 0 || element?.name !== 'BaseURL') return;
-    if (element.text.length + text.length > maxUrlLength)
+    if (open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
+    open.push({ name, attributes: known(attributes), children: [], text: '' });
+  });
+  parser.on('text', (part) => {
+    const element = open.at(-1);
+    if (skipped > 0 || element?.name !== 'BaseURL') return;
+    if (element.text.length + part.length > maxUrlLength)
       throw invalid('sent a manifest with a URL that is too long');
-    element.text += text;
-  }
-
-  #closeElement(): void {
-    if (this.#skipped > 0) {
-      this.#skipped -= 1;
+    element.text += part;
+  });
+  parser.on('closetag', () => {
+    if (skipped > 0) {
+      skipped -= 1;
       return;
     }
-    const element = this.#open.pop();
+    const element = open.pop();
     if (element === undefined) return;
-    const parent = this.#open.at(-1);
-    if (parent === undefined) this.#root = element;
-    else parent.children.push(element);
-  }
+    if (open.length === 0) root = element;
+    else open.at(-1)?.children.push(element);
+  });
+  for (let at = 0; at < text.length; at += sliceLength) parser.write(text.slice(at, at + sliceLength));
+  parser.close();
+  return finishedRoot(root);
+}
+
+function finishedRoot(root: ManifestElement | null): ManifestElement {
+  if (root === null) throw notManifest();
+  if (root.attributes['type'] === 'dynamic') throw live();
+  return root;
 }
 
 function known(attributes: Record<string, string>): Attributes {

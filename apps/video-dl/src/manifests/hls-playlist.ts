@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { maxAttributes, readAttributes, readWhole } from './hls-attributes.js';
-import { PlaylistVariables, type Variables } from './hls-variables.js';
+import { PlaylistVariables, type Variables, variablesSchema } from './hls-variables.js';
 import { HlsVariants } from './hls-variants.js';
 import { invalid, live, notJoinable, protectedByDrm } from '../formats/rejection.js';
-import { SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
+import { SegmentTableWriter, tableSchema, urlSchema, type ByteWindow } from './segment-table.js';
 
 export interface PlaylistOptions {
   /** URL of the playlist after redirects. */
@@ -23,17 +24,19 @@ export interface KeyOverride {
   readonly iv: Uint8Array | null;
 }
 
-export type Playlist =
+export const playlistSchema = z.discriminatedUnion('kind', [
   /** A master playlist: the variant to read, its audio if that is separate, and the variables for both. */
-  | {
-      readonly kind: 'variant';
-      readonly url: string;
-      readonly audioUrl: string | null;
-      readonly variables: Variables;
-    }
+  z.object({
+    kind: z.literal('variant'),
+    url: urlSchema,
+    audioUrl: urlSchema.nullable(),
+    variables: variablesSchema,
+  }),
   /** It needs the variables of its master playlist. */
-  | { readonly kind: 'imports' }
-  | { readonly kind: 'segments'; readonly table: SegmentTable };
+  z.object({ kind: z.literal('imports') }),
+  z.object({ kind: z.literal('segments'), table: tableSchema }),
+]);
+export type Playlist = z.output<typeof playlistSchema>;
 
 /**
  * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few

@@ -1,12 +1,18 @@
+import { z } from 'zod';
 import { notJoinable } from '../formats/rejection.js';
 import { maxUrlLength } from './segment-table.js';
 
-/** Names with their values. */
-export type Variables = readonly (readonly [name: string, value: string])[];
+const maxVariables = 100;
+const maxVariableNameLength = 64;
+const maxVariableLength = maxUrlLength;
 
-export const maxVariables = 100;
-export const maxVariableNameLength = 64;
-export const maxVariableLength = maxUrlLength;
+/** Names with their values. */
+export const variablesSchema = z
+  .array(z.tuple([z.string().max(maxVariableNameLength), z.string().max(maxVariableLength)]).readonly())
+  .max(maxVariables)
+  .readonly();
+export type Variables = z.output<typeof variablesSchema>;
+
 /** Total of the values that references are replaced by, about what a long playlist has in URLs. */
 const maxExpandedCharacters = 32 * 1024 ** 2;
 

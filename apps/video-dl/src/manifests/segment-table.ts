@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { invalid, overLimit } from '../formats/rejection.js';
+import { bytesUpTo, count, maxRows } from '../formats/schemas.js';
 
 /** Limit for references in manifests, base URLs and resolved URLs. */
 export const maxUrlLength = 8192;
@@ -24,41 +26,42 @@ export const column = {
 } as const;
 export const columns = 11;
 
-export interface TableKey {
+const keySchema = z.object({
   /** Reference to the key's URL; null if `bytes` contains the key. */
-  readonly reference: number | null;
-  readonly bytes: Uint8Array | null;
-  readonly iv: Uint8Array | null;
-}
-
-export interface TableInitialisation {
-  readonly base: number;
-  readonly reference: number;
-  readonly range: ByteWindow | null;
-  readonly key: number | null;
-}
+  reference: count.nullable(),
+  bytes: bytesUpTo(64).nullable(),
+  iv: bytesUpTo(16).nullable(),
+});
 
 /** Both ends are inclusive. */
-export interface ByteWindow {
-  readonly start: number;
-  readonly end: number;
-}
+const windowSchema = z.object({ start: count, end: count });
+export type ByteWindow = Readonly<z.output<typeof windowSchema>>;
+
+const initialisationSchema = z.object({
+  base: count,
+  reference: count,
+  range: windowSchema.nullable(),
+  key: count.nullable(),
+});
+
+export const urlSchema = z.string().max(maxUrlLength);
 
 /**
  * Everything we keep of a playlist or manifest, in a few flat buffers. They are cheap to send
  * between processes and have no objects per segment. URLs are resolved when needed.
  */
-export interface SegmentTable {
-  readonly baseUrls: readonly string[];
+export const tableSchema = z.object({
+  baseUrls: z.array(urlSchema).max(10_000).readonly(),
   /** All references, concatenated, in UTF-8. */
-  readonly text: Uint8Array;
+  text: bytesUpTo(64 * 1024 ** 2),
   /** End of each reference in `text`, as unsigned 32-bit integers. */
-  readonly ends: Uint8Array;
+  ends: bytesUpTo(4 * maxRows),
   /** One row per segment, as 64-bit floats. */
-  readonly rows: Uint8Array;
-  readonly keys: readonly TableKey[];
-  readonly initialisations: readonly TableInitialisation[];
-}
+  rows: bytesUpTo(80 * maxRows),
+  keys: z.array(keySchema).max(maxRows).readonly(),
+  initialisations: z.array(initialisationSchema).max(1000).readonly(),
+});
+export type SegmentTable = Readonly<z.output<typeof tableSchema>>;
 
 export interface TableSegment {
   readonly reference: string;
@@ -82,8 +85,8 @@ export class SegmentTableWriter {
   readonly #references = new Map<string, number>();
   readonly #ends: number[] = [];
   readonly #rows: number[] = [];
-  readonly #keys: TableKey[] = [];
-  readonly #initialisations: TableInitialisation[] = [];
+  readonly #keys: z.output<typeof keySchema>[] = [];
+  readonly #initialisations: z.output<typeof initialisationSchema>[] = [];
   readonly #initialisationNumbers = new Map<string, number>();
   #textBytes = 0;
 

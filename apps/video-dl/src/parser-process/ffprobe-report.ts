@@ -25,7 +25,7 @@ const reportSchema = z.object({
     format_name: z.string(),
     duration: positiveNumber,
     start_time: z.string().optional(),
-    size: z.string().optional(),
+    size: positiveNumber,
   }),
   streams: z
     .array(
@@ -40,7 +40,7 @@ const reportSchema = z.object({
         sample_rate: z.string().optional(),
         avg_frame_rate: z.string().optional(),
         color_transfer: z.string().optional(),
-        bit_rate: z.string().optional(),
+        bit_rate: positiveNumber,
         duration: positiveNumber,
         time_base: z.string().optional(),
         start_time: positiveNumber,
@@ -62,14 +62,11 @@ type ReportedStream = z.output<typeof reportSchema>['streams'][number];
 export function readFfprobeReport(text: string): Probe {
   const { format, streams } = parseReport(text);
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
+  const seconds = knownSeconds(format.duration, format.format_name, timescales);
   return {
-    durationSeconds: withoutLead(
-      knownSeconds(format.duration, format.format_name, timescales),
-      format,
-      streams,
-    ),
+    durationSeconds: withoutLead(seconds, format, streams),
     startSeconds: Number(format.start_time) || 0,
-    sizeBytes: parsePositive(format.size ?? ''),
+    sizeBytes: format.size,
     formatName: format.format_name,
     streams: streams.slice(0, maxStreams).flatMap((stream) => {
       const { codec_type: type, codec_name: codec } = stream;
@@ -84,7 +81,7 @@ export function readFfprobeReport(text: string): Probe {
         width: width ?? null,
         height: height ?? null,
         fps: type === 'video' ? parseRatio(stream.avg_frame_rate) : null,
-        bitrateKbps: statesPeak.test(codec) ? null : parseKbps(stream.bit_rate),
+        bitrateKbps: statesPeak.test(codec) ? null : stream.bit_rate && Math.round(stream.bit_rate / 1000),
         ...ownLength(stream, format, timescales),
         delaySeconds: delayOf(stream, format),
         hdr: hdrTransfers[stream.color_transfer ?? ''],
@@ -226,9 +223,4 @@ function parseRatio(text: string | undefined): number | null {
   const [numerator, denominator] = (text ?? '').split('/').map(Number);
   if (!numerator || !denominator) return null;
   return Math.round((numerator / denominator) * 1000) / 1000;
-}
-
-function parseKbps(text: string | undefined): number | null {
-  const value = Number(text);
-  return Number.isFinite(value) && value > 0 ? Math.round(value / 1000) : null;
 }

@@ -94,10 +94,10 @@ export class ParserPool implements AsyncDisposable {
 
   /** @param client the client that the input belongs to; clients share the processes fairly */
   forClient(client: string): Parse {
-    return async (job, signal) => {
+    return async <Kind extends JobKind>(job: JobOf<Kind>, signal: AbortSignal) => {
       const { result } = await this.#run(job, client, signal);
       // `#run` checks that the result belongs to this kind of job.
-      return result as JobResult<(typeof job)['kind']>;
+      return result as JobResult<Kind>;
     };
   }
 

@@ -2,7 +2,7 @@ import { DomainError } from '@media-services/http-common';
 import { isImageCodec } from '../extract/probed-details.js';
 import type { Extraction, Format } from '../extract/types.js';
 import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targets.js';
-import { chaptersIn } from '../formats/chapters.js';
+import { partsIn } from '../formats/chapters.js';
 import type { AudioTrack, VideoTrack } from '../ffmpeg/track-plan.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { Draft } from '../look/look.js';
@@ -123,7 +123,7 @@ export function planTarget(
     webpageUrl: extraction.webpageUrl,
     covers: extraction.covers,
     texts,
-    chapters: chaptersIn(clip, extraction.chapters),
+    chapters: partsIn(clip, extraction.chapters),
   };
 }
 

@@ -1,4 +1,4 @@
-import { chaptersIn, utf8Start } from '../../src/formats/chapters.js';
+import { partsIn, utf8Start } from '../../src/formats/chapters.js';
 
 const chapters = [
   { title: 'A', startSeconds: 0, endSeconds: 10 },
@@ -27,16 +27,12 @@ it.each([
   ['after the start of the last', { startSeconds: 30, endSeconds: 40 }, [['C', 0, 10]]],
 ])('a clip %s has its part of the chapters', (_where, clip, expected) => {
   expect(
-    chaptersIn(clip, chapters).map(({ title, startSeconds, endSeconds }) => [
-      title,
-      startSeconds,
-      endSeconds,
-    ]),
+    partsIn(clip, chapters).map(({ title, startSeconds, endSeconds }) => [title, startSeconds, endSeconds]),
   ).toEqual(expected);
 });
 
 it('the whole video has them all', () => {
-  expect(chaptersIn(null, chapters)).toBe(chapters);
+  expect(partsIn(null, chapters)).toBe(chapters);
 });
 
 it.each([

@@ -6,20 +6,22 @@ export interface ElementHeader {
 }
 
 /** Matroska's structural element ids (RFC 9559, 5.1). */
-export const matroskaIds = {
-  header: 0x1a45dfa3,
-  segment: 0x18538067,
-  cluster: 0x1f43b675,
-  /** Seek head, info, tracks, cues, attachments, chapters and tags. */
-  inSegment: [0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
-  inCluster: [0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf],
-  /** Void and CRC-32. */
-  anywhere: [0xec, 0xbf],
-} as const;
+export const matroskaIds = { header: 0x1a45dfa3, segment: 0x18538067, cluster: 0x1f43b675 } as const;
 
-const maxElements = 100_000;
+/** Void and CRC-32. */
+const anywhere = [0xec, 0xbf];
+/** Allowed at the top level and in a Segment. */
+export const topElements: ReadonlySet<number> = new Set([
+  ...[matroskaIds.header, matroskaIds.segment, matroskaIds.cluster, ...anywhere],
+  // Seek head, info, tracks, cues, attachments, chapters and tags.
+  ...[0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
+]);
+export const clusterElements: ReadonlySet<number> = new Set([
+  ...[0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf, ...anywhere],
+]);
+
 /** The longest element header in Matroska. */
-const maxElementHeaderBytes = 12;
+export const maxElementHeaderBytes = 12;
 
 /** Parses the EBML element header at `at` (RFC 8794, 5 and 6). Null if bytes are missing, undefined if it isn't a header. */
 export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null | undefined {
@@ -48,48 +50,4 @@ export function readElementHeader(bytes: Buffer, at = 0): ElementHeader | null |
     size: isUnknown ? null : size,
     headerSize: idSize + sizeSize,
   };
-}
-
-export interface Element {
-  readonly id: number;
-  /** The first bytes of its content. */
-  readonly content: (maxBytes?: number) => Buffer;
-}
-
-/**
- * Consecutive elements, up to the first that isn't one.
- * @param read returns fewer bytes at the end
- * @param entered whose children come next
- */
-export function* elementsIn(
-  read: (at: number, length: number) => Buffer,
-  entered: readonly number[] = [],
-  maxCount = maxElements,
-): Generator<Element, void, undefined> {
-  let at = 0;
-  for (let count = 0; count < maxCount; count += 1) {
-    const header = readElementHeader(read(at, maxElementHeaderBytes));
-    if (!header) return;
-    const { id, size } = header;
-    const start = at + header.headerSize;
-    yield { id, content: (maxBytes = Infinity) => read(start, Math.min(size ?? 0, maxBytes)) };
-    if (entered.includes(id)) at = start;
-    else if (size === null) return;
-    else at = start + size;
-  }
-}
-
-/** The elements of bytes in memory. */
-export function childrenOf(bytes: Buffer, entered: readonly number[]): Generator<Element, void, undefined> {
-  return elementsIn((at, length) => bytes.subarray(at, at + length), entered);
-}
-
-const maxNumberBytes = 6;
-
-/** 0 if it isn't a number. */
-export function unsignedIn({ content }: Element): number {
-  const bytes = content(9);
-  // The upper bytes of a number of 8 are 0.
-  const skipped = Math.max(0, bytes.length - maxNumberBytes);
-  return bytes.length === 0 || bytes.length > 8 ? 0 : bytes.readUIntBE(skipped, bytes.length - skipped);
 }

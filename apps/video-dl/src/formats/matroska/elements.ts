@@ -1,10 +1,7 @@
-import { type ElementHeader, matroskaIds, readElementHeader } from './ebml.js';
+import { clusterElements, type ElementHeader, matroskaIds, readElementHeader, topElements } from './ebml.js';
 import { DamagedMediaError, type StructureCheck, UnitWalker } from '../structure-check.js';
 
-const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
-/** Allowed at the top level and in a Segment. */
-const topElements = new Set<number>([ebmlHeader, segment, cluster, ...inSegment, ...anywhere]);
-const clusterElements = new Set<number>([...inCluster, ...anywhere]);
+const { header: ebmlHeader, segment, cluster } = matroskaIds;
 /** Consecutive unknown elements that we skip. Garbage has more. */
 const maxConsecutiveUnknown = 4;
 /** No real file has this many consecutive empty elements. */

@@ -1,28 +1,33 @@
 import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
-import { childrenOf, elementsIn, matroskaIds, unsignedIn } from './ebml.js';
+import { matroskaIds, maxElementHeaderBytes, readElementHeader } from './ebml.js';
 
 /** RFC 9559, 5.1. */
 const ids = { docType: 0x4282, tracks: 0x1654ae6b, track: 0xae, trackType: 0x83 };
+/** Elements whose children come next. */
+const entered = new Set<number>([matroskaIds.header, matroskaIds.segment, ids.tracks, ids.track]);
 
 const audioType = 2;
-/** Tags, indexes and covers may precede the tracks. */
-const maxFrontElements = 64;
-const maxFrontBytes = 32 * 1024 ** 2;
+/** Tags, indexes and covers may precede the tracks, each of which has about thirty. */
+const maxElements = 10_000;
+const maxDocTypeBytes = 16;
 
 /** @throws MissingBytes */
 export function readMatroska(file: PartialFile): Partial<MediaHead> {
   let docType = '';
-  const trackTypes: number[] = [];
-  const front = elementsIn((at, length) => file.read(at, length), [matroskaIds.segment], maxFrontElements);
-  for (const { id, content } of front) {
-    if (id === matroskaIds.cluster || trackTypes.length > 0) break;
-    if (id !== matroskaIds.header && id !== ids.tracks) continue;
-    for (const child of childrenOf(content(maxFrontBytes), [ids.track])) {
-      if (child.id === ids.docType) docType = child.content().toString('latin1');
-      else if (child.id === ids.trackType) trackTypes.push(unsignedIn(child));
-    }
+  let isAudio = false;
+  let [at, end] = [0, Infinity];
+  for (let elements = 0; elements < maxElements && at < end; elements += 1) {
+    const header = readElementHeader(file.read(at, maxElementHeaderBytes));
+    if (!header || header.id === matroskaIds.cluster) break;
+    const { id, size } = header;
+    at += header.headerSize;
+    if (id === ids.docType) docType = file.read(at, Math.min(size ?? 0, maxDocTypeBytes)).toString('latin1');
+    if (id === ids.tracks && size !== null) [isAudio, end] = [true, at + size];
+    if (id === ids.trackType && file.read(at, 1)[0] !== audioType) isAudio = false;
+    if (entered.has(id)) continue;
+    if (size === null) break;
+    at += size;
   }
-  const isAudio = trackTypes.length > 0 && trackTypes.every((type) => type === audioType);
   return { audioFile: docType === 'webm' && isAudio ? 'webm' : null };
 }

@@ -1,16 +1,13 @@
-import { matroskaIds, readElementHeader } from './ebml.js';
+import { clusterElements, matroskaIds, readElementHeader, topElements } from './ebml.js';
 import type { Joiner, SegmentFacts } from '../joiner.js';
 import { damaged, notJoinable } from '../rejection.js';
 import { UnitWalker } from '../structure-check.js';
 
-const { header: ebmlHeader, segment, cluster, inSegment, inCluster, anywhere } = matroskaIds;
-/** Allowed at the top level and in a Segment, which is read element by element. Anything else isn't Matroska. */
-const leafElements = new Set<number>([ebmlHeader, cluster, ...inSegment, ...anywhere]);
-/** Allowed in a Cluster of unknown size. */
-const clusterElements = new Set<number>(inCluster);
+const { header: ebmlHeader, segment, cluster } = matroskaIds;
 
 /** Checks that Matroska or WebM consists of complete elements (RFC 8794). Segments are joined by concatenation. */
 export class MatroskaJoiner extends UnitWalker implements Joiner {
+  /** Whether a Cluster of unknown size has begun, which is read element by element like a Segment. */
   #isCluster = false;
   #hasMedia = false;
   readonly #isOnlySegment: boolean;
@@ -55,7 +52,7 @@ export class MatroskaJoiner extends UnitWalker implements Joiner {
     if (header === null) return null;
     const { id, size, headerSize } = header;
     const isInCluster = this.#isCluster && clusterElements.has(id);
-    if (!isInCluster && id !== segment && !leafElements.has(id)) throw damaged("a part of it isn't Matroska");
+    if (!isInCluster && !topElements.has(id)) throw damaged("a part of it isn't Matroska");
     this.#hasMedia = true;
     // The first of several files, each with its own header.
     if (id === cluster && this.#hasHeader && !this.#hasInitialisation && !this.#isOnlySegment)

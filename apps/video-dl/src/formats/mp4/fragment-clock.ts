@@ -1,4 +1,4 @@
-import { readDecodeTime, readFragment, type Run, type TrackFragment } from './fragment-boxes.js';
+import { readDecodeTime, readFragment } from './fragment-boxes.js';
 import type { Mp4Track } from './movie-header.js';
 
 /** Measured length of a track so far. */
@@ -16,16 +16,12 @@ export interface TrackProgress {
   samples: number;
 }
 
-/** Longer than the audio frames of any codec. */
-const maxAudioFrameSeconds = 0.25;
-
 /** In the track's units. */
 interface TrackState {
   /** Decode time of the next sample. */
   decodeTime: number;
-  /** Latest end of a sample in composition time: B-frames are shown later than they are decoded. */
+  /** When the latest sample ends and the earliest is shown. */
   end: number;
-  /** Earliest composition time of a sample. */
   start: number;
   gap: number;
   longest: number;
@@ -64,48 +60,14 @@ export class FragmentClock {
     for (const fragment of readFragment(moof, this.#tracks, maxBoxes)) {
       const state = this.#states.get(fragment.track);
       if (state === undefined) continue;
-      if (fragment.tfdt !== null) state.decodeTime = readDecodeTime(fragment.tfdt);
-      for (const run of fragment.runs)
-        if (run.entryBytes === 0) addEqualSamples(state, run.samples, fragment);
-        else addSamples(state, run, fragment);
+      const { tfdt, samples, duration, start, end, gap, longest } = fragment;
+      if (tfdt !== null) state.decodeTime = readDecodeTime(tfdt);
+      state.start = Math.min(state.start, state.decodeTime + start);
+      state.end = Math.max(state.end, state.decodeTime + end);
+      state.gap += gap;
+      state.longest = Math.max(state.longest, longest);
+      state.samples += samples;
+      state.decodeTime += duration;
     }
   }
-}
-
-function longestUngapped({ handler, timescale }: Mp4Track): number {
-  return handler === 'soun' ? maxAudioFrameSeconds * timescale : Infinity;
-}
-
-function addEqualSamples(
-  state: TrackState,
-  samples: number,
-  { track, defaultDuration: duration }: TrackFragment,
-): void {
-  if (samples > 0) state.start = Math.min(state.start, state.decodeTime);
-  state.end = Math.max(state.end, state.decodeTime + samples * duration);
-  if (duration > longestUngapped(track)) state.gap += samples * duration;
-  state.decodeTime += samples * duration;
-  state.longest = Math.max(state.longest, duration);
-  state.samples += samples;
-}
-
-function addSamples(
-  state: TrackState,
-  { bytes, samples, start: first, entryBytes, hasDuration, hasComposition }: Run,
-  { track, defaultDuration }: TrackFragment,
-): void {
-  const ungapped = longestUngapped(track);
-  // Local sums and a DataView halve the time of a run of a million samples.
-  let { decodeTime, start, end, gap, longest } = state;
-  const entries = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let index = 0, entry = first; index < samples; index += 1, entry += entryBytes) {
-    const duration = hasDuration ? entries.getUint32(entry) : defaultDuration;
-    const shownAt = decodeTime + (hasComposition ? entries.getInt32(entry + entryBytes - 4) : 0);
-    if (shownAt < start) start = shownAt;
-    if (shownAt + duration > end) end = shownAt + duration;
-    if (duration > ungapped) gap += duration;
-    if (duration > longest) longest = duration;
-    decodeTime += duration;
-  }
-  Object.assign(state, { decodeTime, start, end, gap, longest, samples: state.samples + samples });
 }

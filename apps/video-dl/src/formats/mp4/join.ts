@@ -1,13 +1,6 @@
 import { type BoxHeader, findBox, isLong, Mp4FormatError } from './box.js';
 import { BoxStream, type BoxTreatment } from './box-stream.js';
-import {
-  durationOf,
-  firstComposition,
-  flagsOf,
-  readDecodeTime,
-  readFragment,
-  type TrackFragment,
-} from './fragment-boxes.js';
+import { flagsOf, readDecodeTime, readFragment, type TrackFragment } from './fragment-boxes.js';
 import { movieEssentials } from './movie-essentials.js';
 import { assertNotEncrypted, type MovieHeader, type Mp4Track, readMovieHeader } from './movie-header.js';
 import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
@@ -40,13 +33,10 @@ const minFrameSeconds = 0.01;
 const maxBoxesWithoutMedia = 1024;
 const maxTime = 2 ** 63;
 
-/** The part of a track in a fragment, with its times in ticks on the source's clock. */
+/** The part of a track in a fragment. */
 interface TrackRun extends TrackFragment {
+  /** In ticks on the source's clock. */
   readonly decodeTime: number;
-  readonly duration: number;
-  readonly samples: number;
-  /** Composition offset of the first sample. */
-  readonly composition: number;
 }
 
 /**
@@ -198,10 +188,10 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
     const runs = this.#readRuns(moof);
     const firsts = new Map<number, number>();
     const starts: { readonly isAudio: boolean; readonly seconds: number }[] = [];
-    for (const { track, decodeTime, composition } of runs) {
+    for (const { track, decodeTime, firstShown } of runs) {
       if (firsts.has(track.id)) continue;
       firsts.set(track.id, decodeTime / track.timescale);
-      const seconds = (decodeTime + composition) / track.timescale;
+      const seconds = (decodeTime + firstShown) / track.timescale;
       const kind = kindOf(track.handler);
       starts.push({ isAudio: kind === 'audio', seconds });
       // Everything before zero is hidden, such as an encoder's delay.
@@ -223,15 +213,10 @@ export class FragmentedMp4Joiner extends BoxStream implements Joiner {
 
   #readRuns(moof: Buffer): TrackRun[] {
     return readFragment(moof, this.#tracks, maxFragmentBoxes).map((fragment) => {
-      const { track, tfdt, defaultDuration, runs } = fragment;
+      const { track, tfdt } = fragment;
       const shift = Math.round(track.shiftSeconds * track.timescale);
-      return {
-        ...fragment,
-        decodeTime: tfdt === null ? (this.#clocks.get(track.id) ?? 0) : readDecodeTime(tfdt) + shift,
-        duration: runs.reduce((sum, run) => sum + durationOf(run, defaultDuration), 0),
-        samples: runs.reduce((sum, { samples }) => sum + samples, 0),
-        composition: runs[0] === undefined ? 0 : firstComposition(runs[0]),
-      };
+      const due = this.#clocks.get(track.id) ?? 0;
+      return { ...fragment, decodeTime: tfdt === null ? due : readDecodeTime(tfdt) + shift };
     });
   }
 

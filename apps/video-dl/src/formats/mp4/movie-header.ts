@@ -100,19 +100,15 @@ function readTrack(trak: Box, movieTimescale: number, durations: ReadonlyMap<num
 function readEdits(elst: Box | undefined): Edit[] {
   if (elst === undefined) return [];
   const { bytes } = elst;
+  const isWide = isLong(elst);
+  const entryBytes = isWide ? 20 : 12;
   return Array.from({ length: Math.min(bytes.readUInt32BE(12), maxEdits) }, (_, index) => {
-    const at = 16 + index * (isLong(elst) ? 20 : 12);
-    return isLong(elst)
-      ? {
-          duration: Number(bytes.readBigUInt64BE(at)),
-          mediaTime: Number(bytes.readBigInt64BE(at + 8)),
-          speed: bytes.readInt32BE(at + 16) / 0x1_0000,
-        }
-      : {
-          duration: bytes.readUInt32BE(at),
-          mediaTime: bytes.readInt32BE(at + 4),
-          speed: bytes.readInt32BE(at + 8) / 0x1_0000,
-        };
+    const at = 16 + index * entryBytes;
+    return {
+      duration: isWide ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at),
+      mediaTime: isWide ? Number(bytes.readBigInt64BE(at + 8)) : bytes.readInt32BE(at + 4),
+      speed: bytes.readInt32BE(at + entryBytes - 4) / 0x1_0000,
+    };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { CorrectedLength, MediaHead } from '../media-head.js';
+import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
 import { apeTagBytes, codecOfFrames, frameAt, frameHeaderBytes, id3TagBytes } from './frames.js';
 import { readXingHeader, type XingHeader } from './info-frame.js';
@@ -69,7 +69,10 @@ interface Audio {
 }
 
 /** Null if the stated length may be true. */
-function measuredLength(file: PartialFile, { startsAt, audioBytes, stated }: Audio): CorrectedLength | null {
+function measuredLength(
+  file: PartialFile,
+  { startsAt, audioBytes, stated }: Audio,
+): MediaHead['correctedLength'] {
   const samples = file.samples(startsAt, startsAt + audioBytes, samplesOfFrames);
   const measured = measureFrames(samples);
   const sampledBytes = samples.reduce((sum, { length }) => sum + length, 0);

@@ -1,11 +1,10 @@
+import { isStream, provingPackets } from './packets.js';
 import { packetSize } from './tracks.js';
 
 /** PNG, BMP, GIF, JPEG. */
 const signatures = ['\u0089PNG', 'BM', 'GIF8', '\u00ff\u00d8\u00ff'];
 const signatureBytes = 4;
 const maxImageBytes = 16 * 1024;
-/** So many packets in a row are no coincidence. */
-const provingPackets = 3;
 
 /**
  * Removes a small image before a transport stream. Sites put one before each segment, so that image hosts
@@ -46,10 +45,4 @@ function afterImage(head: Buffer): Buffer {
   const limit = Math.min(maxImageBytes, head.length - provingPackets * packetSize);
   for (let at = 0; at <= limit; at += 1) if (isStream(head, at)) return head.subarray(at);
   return head;
-}
-
-function isStream(bytes: Buffer, at: number): boolean {
-  for (let packet = 0; packet < provingPackets; packet += 1)
-    if (bytes[at + packet * packetSize] !== 0x47) return false;
-  return true;
 }

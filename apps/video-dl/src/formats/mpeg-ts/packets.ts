@@ -5,7 +5,8 @@ import { packetSize, TransportTracks } from './tracks.js';
 
 /** The first byte of each packet. */
 export const transportSync = 0x47;
-const detectedPackets = 3;
+/** So many packets in a row are no coincidence. */
+export const provingPackets = 3;
 
 /**
  * Follows the tables of a transport stream in one file, such as the recording of a broadcast. ffmpeg reads only
@@ -17,8 +18,8 @@ export class TransportPackets extends UnitWalker implements StructureCheck {
 
   /** Reads all whole packets. @throws Rejection if a track moves to another PID, where ffmpeg would lose it */
   protected beginUnit(bytes: Buffer, start: number): number | null {
-    if (this.position === 0 && bytes.length < detectedPackets * packetSize) return null;
-    this.isOver = this.position === 0 && !isStream(bytes);
+    if (this.position === 0 && bytes.length < provingPackets * packetSize) return null;
+    this.isOver = this.position === 0 && !isStream(bytes, 0);
     if (this.isOver) return 0;
     let at = start;
     while (at + packetSize <= bytes.length) {
@@ -38,6 +39,8 @@ export class TransportPackets extends UnitWalker implements StructureCheck {
   }
 }
 
-function isStream(bytes: Buffer): boolean {
-  return [0, 1, 2].every((packet) => bytes[packet * packetSize] === transportSync);
+export function isStream(bytes: Buffer, at: number): boolean {
+  for (let packet = 0; packet < provingPackets; packet += 1)
+    if (bytes[at + packet * packetSize] !== transportSync) return false;
+  return true;
 }

@@ -80,14 +80,9 @@ export class TransportTracks {
   #readTable(packet: Buffer, pid: number): void {
     const section = sectionOf(packet);
     if (section === null) return;
-    if (pid === patPid) this.#readPrograms(section);
+    if (pid === patPid) this.#maps = readPrograms(section) ?? this.#maps;
     // The maps of several programs describe different tracks.
     else if (this.#maps.size === 1) this.#readMap(readElementaries(section));
-  }
-
-  #readPrograms(section: Buffer): void {
-    const maps = readPrograms(section);
-    if (maps.size > 0) this.#maps = maps;
   }
 
   #readMap(streams: readonly Elementary[]): void {
@@ -193,13 +188,14 @@ function sectionOf(packet: Buffer): Buffer | null {
   return crc32(packet.subarray(start, end), 0xffff_ffff) === 0 ? packet.subarray(start, end - 4) : null;
 }
 
-function readPrograms(section: Buffer): Set<number> {
+/** The PIDs of the program maps; null if the section lists none. */
+function readPrograms(section: Buffer): ReadonlySet<number> | null {
   const pids = new Set<number>();
-  if (section.readUInt8(0) !== 0) return pids;
+  if (section.readUInt8(0) !== 0) return null;
   for (let at = 8; at + 4 <= section.length; at += 4) {
     if (section.readUInt16BE(at) !== 0) pids.add(section.readUInt16BE(at + 2) & 0x1fff);
   }
-  return pids;
+  return pids.size > 0 ? pids : null;
 }
 
 function readElementaries(section: Buffer): Elementary[] {

@@ -1,12 +1,17 @@
-/** Text that is shown for a time, in seconds. Plain: without markup. */
-export interface Cue {
-  readonly startSeconds: number;
-  readonly endSeconds: number;
-  readonly text: string;
-}
+import { z } from 'zod';
 
 export const maxCues = 20_000;
-export const maxCueCharacters = 1_000;
+const maxCueCharacters = 1_000;
+
+export const cuesSchema = z
+  .array(
+    z.object({ startSeconds: z.number(), endSeconds: z.number(), text: z.string().max(maxCueCharacters) }),
+  )
+  .max(maxCues);
+
+/** Text that is shown for a time, in seconds. Plain: without markup. */
+export type Cue = Readonly<z.output<typeof cuesSchema>[number]>;
+
 /** Later than any video ends. */
 const maxSeconds = 1e6;
 
@@ -21,20 +26,6 @@ export function asCues(found: Iterable<Cue>): Cue[] {
     if (cues.size >= maxCues) break;
   }
   return [...cues.values()].sort((a, b) => a.startSeconds - b.startSeconds);
-}
-
-/** What a clip shows of the cues, in the time of the clip. */
-export function cuesIn(
-  clip: { readonly startSeconds: number; readonly endSeconds: number | null } | null,
-  cues: readonly Cue[],
-): readonly Cue[] {
-  if (clip === null) return cues;
-  const { startSeconds, endSeconds } = clip;
-  return cues.flatMap((cue) => {
-    const from = Math.max(cue.startSeconds, startSeconds) - startSeconds;
-    const to = Math.min(cue.endSeconds, endSeconds ?? Infinity) - startSeconds;
-    return to > from ? [{ startSeconds: from, endSeconds: to, text: cue.text }] : [];
-  });
 }
 
 /** Of HTML, and of WebVTT, where it may be a time. */

@@ -1,4 +1,4 @@
-import { cuesIn } from '../../../src/formats/subtitles/cues.js';
+import { partsIn } from '../../../src/formats/chapters.js';
 import { readSubtitles, type SubtitleFormat } from '../../../src/formats/subtitles/read.js';
 import { writeSubRip, writeWebVtt } from '../../../src/formats/subtitles/webvtt.js';
 
@@ -119,7 +119,7 @@ it('a clip shows the part of a cue that is in it', () => {
     { startSeconds: 0, endSeconds: 2, text: 'A' },
     { startSeconds: 3, endSeconds: 4, text: 'B' },
   ];
-  expect(cuesIn({ startSeconds: 1, endSeconds: 3 }, cues)).toEqual([
+  expect(partsIn({ startSeconds: 1, endSeconds: 3 }, cues)).toEqual([
     { startSeconds: 0, endSeconds: 1, text: 'A' },
   ]);
 });

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { bytesUpTo, count, maxRows, numbers, shortText } from '../../schemas.js';
 import type { MovieHeader } from '../movie-header.js';
 import type { SegmentIndex } from '../segment-index.js';
 
@@ -14,25 +16,33 @@ export interface SourceFile {
   readonly totalBytes: number;
 }
 
-/** One track of the output. */
-export interface LaidOutTrack {
-  readonly type: 'video' | 'audio';
-  /** ffprobe's name. */
-  readonly codec: string;
-  readonly seconds: number;
-}
-
-/** An MP4 whose every byte is known: its header, then parts of the source files. */
-export interface Layout {
-  readonly header: Uint8Array;
-  /** Of each part: which source, where in it, and its length in bytes. Parts of a source are in its order. */
-  readonly sources: Uint8Array;
-  readonly offsets: Float64Array;
-  readonly lengths: Float64Array;
-  readonly tracks: readonly LaidOutTrack[];
-  /** The track ids in the fragments of each source; null if the parts are copied unchanged. */
-  readonly fragmentTracks: readonly number[] | null;
-}
-
 /** A larger header would take longer to send than ffmpeg takes to start. */
 export const maxHeaderBytes = 8 * 1024 ** 2;
+
+/** A track of the output, with ffprobe's name of its codec. */
+const trackSchema = z.object({ type: z.enum(['video', 'audio']), codec: shortText, seconds: z.number() });
+
+export const layoutSchema = z
+  .object({
+    header: bytesUpTo(maxHeaderBytes),
+    /** Of each part: which source, where in it, and its length in bytes. Parts of a source are in its order. */
+    sources: bytesUpTo(maxRows),
+    offsets: numbers,
+    lengths: numbers,
+    tracks: z.array(trackSchema).max(2).readonly(),
+    /** The track ids in the fragments of each source; null if the parts are copied unchanged. */
+    fragmentTracks: z.array(count).max(2).readonly().nullable(),
+  })
+  .refine(({ sources, offsets, lengths }) =>
+    [offsets, lengths].every(({ length }) => length === sources.length),
+  );
+
+/** An MP4 whose every byte is known: its header, then parts of the source files. */
+export type Layout = Readonly<z.output<typeof layoutSchema>>;
+
+export const windowLayoutSchema = z.object({
+  layout: layoutSchema,
+  /** Where the window begins. */
+  startSeconds: z.number(),
+});
+export type WindowLayout = Readonly<z.output<typeof windowLayoutSchema>>;

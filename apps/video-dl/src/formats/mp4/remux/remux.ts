@@ -1,10 +1,16 @@
 import { isDamage } from '../box.js';
 import { layOutFragments } from './fragments.js';
-import { type Layout, maxHeaderBytes, NotRemuxableError, type SourceFile } from './layout.js';
+import {
+  type Layout,
+  maxHeaderBytes,
+  NotRemuxableError,
+  type SourceFile,
+  type WindowLayout,
+} from './layout.js';
 import type { Tags } from './movie-boxes.js';
 import { sourceTracks } from './source-tracks.js';
 import { layOutSamples } from './samples.js';
-import { layOutWindow, type WindowLayout, type WindowTimes } from './window.js';
+import { layOutWindow, type WindowTimes } from './window.js';
 import { readStructure } from '../head.js';
 import { MissingBytes, PartialFile, type FilePiece } from '../../partial-file.js';
 

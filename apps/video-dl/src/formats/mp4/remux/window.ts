@@ -1,6 +1,6 @@
 import { findBox, fullBox, uint32 } from '../box.js';
 import type { Edit } from '../movie-header.js';
-import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
+import { NotRemuxableError, type SourceFile, type WindowLayout } from './layout.js';
 import type { Tags } from './movie-boxes.js';
 import { layOutTracks, readSampleRuns, type SampledTrack } from './samples.js';
 import { sampleSizes } from './sample-tables.js';
@@ -18,12 +18,6 @@ export interface WindowTimes {
    * frame before it and has more than the clip at both ends.
    */
   readonly for: 'player' | 'decoder';
-}
-
-export interface WindowLayout {
-  readonly layout: Layout;
-  /** Where the window begins. */
-  readonly startSeconds: number;
 }
 
 /** Of the edits. Times of clips have milliseconds. */
