@@ -315,6 +315,7 @@ export const otherFiles: Readonly<Record<string, string>> = {
   'formats/mpeg-audio/id3-tag.ts': 'writes',
   'extract/engine.ts': 'parses what our own engine sends; schema and size are checked',
   'extract/update.ts': 'parses what pip prints about an update that the operator asked for',
+  'extract/cache.ts': 'URLs of at most 8192 characters, by patterns in linear time',
   'extract/page-url.ts': 'a URL of at most 2048 characters',
   'extract/pasted-link.ts': 'a text of the request, in linear time',
   'parser-process/jobs.ts': 'schemas of results, each bounded',
