@@ -36,7 +36,6 @@ import { createNetwork } from './network.js';
 import { StreamingService } from './deliver/service.js';
 
 const serviceName = 'video-dl';
-const updateIntervalMs = 24 * 3600 * 1000;
 /** Threads of each decoder and encoder. More gain little and take memory. */
 const threadsPerCodec = 4;
 const packageJson = new URL('../package.json', import.meta.url);
@@ -127,7 +126,7 @@ function warmUp({ engine, parsers, updater, config, logger }: AppContext, health
     logger.debug({ err: error }, 'the service stopped before its engines were ready');
   parsers.start().catch(log);
   engine.start().then(async () => {
-    if (config.YTDLP_UPDATES !== 'off') updater.start(updateIntervalMs);
+    if (config.YTDLP_UPDATES !== 'off') updater.start();
     await health.report();
   }, log);
 }

@@ -82,10 +82,6 @@ def _redirected(request, response):
     if redirected.method != request.method:
         # Removes its type, too.
         redirected.data = None
-    if _origin(redirected.url) != _origin(request.url):
+    if urllib.parse.urlsplit(redirected.url)[:2] != urllib.parse.urlsplit(request.url)[:2]:
         redirected.headers.pop('Authorization', None)
     return redirected
-
-
-def _origin(url):
-    return urllib.parse.urlsplit(url)[:2]

@@ -74,8 +74,10 @@ def describe(ydl, info, targets):
 
 
 def _item(entry):
+    # An unprocessed entry has a list of thumbnails, with the best last, but no chosen one.
+    best = next((image.get('url') for image in reversed(_listed(entry, 'thumbnails'))), None)
     return {'title': _text(entry.get('title')), 'duration': _number(entry.get('duration')),
-            'thumbnail': _url(entry.get('thumbnail') or _best_thumbnail(entry))}
+            'thumbnail': _url(entry.get('thumbnail') or best)}
 
 
 def _subtitles(ydl, info, language, is_automatic, version):
@@ -87,11 +89,6 @@ def _subtitles(ydl, info, language, is_automatic, version):
 def _chapters(info):
     return [{'title': _text(each.get('title')), 'start': _number(each.get('start_time')),
              'end': _number(each.get('end_time'))} for each in _listed(info, 'chapters')[:limits.CHAPTERS]]
-
-
-def _best_thumbnail(entry):
-    # An unprocessed entry has a list of thumbnails, with the best last, but no chosen one.
-    return next((image.get('url') for image in reversed(_listed(entry, 'thumbnails'))), None)
 
 
 def _covers(info):

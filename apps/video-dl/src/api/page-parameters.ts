@@ -17,9 +17,8 @@ const numberError = { error: 'must be a whole number from 1 to 1000' };
 function numberParameter(description: string) {
   return z
     .string(numberError)
-    .regex(/^[1-9]\d{0,3}$/, numberError)
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, numberError)
     .transform(Number)
-    .pipe(z.int().max(1000, numberError))
     .optional()
     .meta({ type: 'integer', minimum: 1, maximum: 1000, description });
 }

@@ -207,7 +207,7 @@ export class ExtractionService {
 
   async #runEngine(
     url: string,
-    { signal, claims, item, exit = 0 }: ExtractionRequest,
+    { signal, claims, item, exit }: ExtractionRequest & { readonly exit: number },
   ): Promise<RawExtraction> {
     const { engine, egress, cookiesFile, maxPageBytes, extractorArguments, timeoutMs } = this.#options;
     const session = egress.openSession({

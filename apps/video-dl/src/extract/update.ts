@@ -45,10 +45,10 @@ export class EngineUpdater implements AsyncDisposable {
     });
   }
 
-  /** Updates immediately, then every `everyMs`. */
-  start(everyMs: number): void {
+  /** Updates immediately, then every day. */
+  start(): void {
     void this.update();
-    this.#timer = setInterval(() => void this.update(), everyMs);
+    this.#timer = setInterval(() => void this.update(), 24 * 3600 * 1000);
     this.#timer.unref();
   }
 
