@@ -1,3 +1,4 @@
+import type { SegmentFacts } from '../formats/joiner.js';
 import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
@@ -28,14 +29,10 @@ export interface MediaPart {
 }
 
 /** One segment of an HLS or DASH stream. */
-export interface Segment extends MediaPart {
+export interface Segment extends MediaPart, SegmentFacts {
+  readonly range: ByteWindow | null;
   /** Index of the initialisation that must precede it; null if it needs none. */
   readonly initialisation: number | null;
-  /** Duration stated by the playlist; null if it states none. */
-  readonly seconds: number | null;
-  /** The playlist states whole seconds, so the duration is rounded. */
-  readonly isRounded: boolean;
-  readonly isDiscontinuity: boolean;
   /** A server may not have it, and nothing is missing then. */
   readonly mayBeAbsent: boolean;
 }

@@ -1,5 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
-import { fetchSmall } from '../upstream/fetch-small.js';
+import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
 import type { TransferContext } from '../upstream/media-source.js';
@@ -34,14 +34,10 @@ export class SegmentReader {
   }
 
   async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
-    const url = this.#index.renewableUrl((list) => list.segment(number).url);
+    const object = new RemoteObject(this.#index.renewableUrl((list) => list.segment(number).url));
+    const { range } = segment;
     const [transfer, key] = await Promise.all([
-      Transfer.open({
-        object: new RemoteObject(url),
-        range: segment.range,
-        context: this.#context,
-        signal,
-      }),
+      Transfer.open({ object, range, context: this.#context, signal }),
       this.#key(segment, (list) => list.segment(number), signal),
     ]);
     return {
@@ -65,15 +61,9 @@ export class SegmentReader {
 
   async #readInitialisation(number: number, signal: AbortSignal): Promise<Buffer> {
     const part = (await this.#index.list(signal)).initialisation(number);
-    const url = this.#index.renewableUrl((list) => list.initialisation(number).url);
+    const urlOf = (list: SegmentList) => list.initialisation(number).url;
     const [{ bytes }, key] = await Promise.all([
-      fetchSmall({
-        object: new RemoteObject(url),
-        range: part.range,
-        maxBytes: maxInitialisationBytes,
-        context: this.#context,
-        signal,
-      }),
+      this.#small(urlOf, part.range, maxInitialisationBytes, signal),
       this.#key(part, (list) => list.initialisation(number), signal),
     ]);
     this.#initialisationsBytes += bytes.length;
@@ -82,6 +72,16 @@ export class SegmentReader {
     const chunks: Buffer[] = [];
     for await (const chunk of plain(checkedLength([bytes], part), part, key)) chunks.push(chunk);
     return Buffer.concat(chunks);
+  }
+
+  #small(
+    urlOf: (list: SegmentList) => string,
+    range: MediaPart['range'],
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<SmallObject> {
+    const object = new RemoteObject(this.#index.renewableUrl(urlOf));
+    return fetchSmall({ object, range, maxBytes, context: this.#context, signal });
   }
 
   async #key(
@@ -93,18 +93,12 @@ export class SegmentReader {
     if (typeof key.key !== 'string') return checkedKey(key.key);
     let reading = this.#keys.get(key.key);
     if (reading === undefined) {
-      const url = this.#index.renewableUrl((list) => {
+      const urlOf = (list: SegmentList) => {
         const url = partOf(list).key?.key;
         if (typeof url !== 'string') throw protocolFault('changed the list of segments');
         return url;
-      });
-      reading = fetchSmall({
-        object: new RemoteObject(url),
-        range: null,
-        maxBytes: keyBytes,
-        context: this.#context,
-        signal,
-      }).then(({ bytes }) => checkedKey(bytes));
+      };
+      reading = this.#small(urlOf, null, keyBytes, signal).then(({ bytes }) => checkedKey(bytes));
       this.#keys.set(key.key, reading);
     }
     return reading;

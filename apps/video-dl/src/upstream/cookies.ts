@@ -3,13 +3,13 @@ interface Cookie {
   readonly name: string;
   readonly value: string;
   /** Without leading dot. */
-  readonly domain: string;
-  readonly includesSubdomains: boolean;
-  readonly path: string;
-  readonly secure: boolean;
+  domain: string;
+  includesSubdomains: boolean;
+  path: string;
+  secure: boolean;
 }
 
-const attribute = /^(?:domain|path|secure|expires|version|max-age|httponly|samesite)$/;
+const attributes = /^(?:domain|path|secure|expires|version|max-age|httponly|samesite)$/;
 
 /** More than any real site sets. We ignore cookie strings longer than this. */
 const maxCharacters = 65_536;
@@ -39,18 +39,18 @@ function parse(text: string, sourceHost: string): Cookie[] {
   const cookies: Cookie[] = [];
   for (const part of splitOutsideQuotes(text)) {
     const [name, value] = pairOf(part);
+    const attribute = name.toLowerCase();
     const last = cookies.at(-1);
-    if (last && attribute.test(name.toLowerCase())) {
-      cookies[cookies.length - 1] = withAttribute(last, name.toLowerCase(), value);
-    } else if (isName(name)) {
-      cookies.push({
-        name,
-        value: headerSafe(unquote(value)),
-        domain: sourceHost,
-        includesSubdomains: false,
-        path: '/',
-        secure: false,
-      });
+    if (last === undefined || !attributes.test(attribute)) {
+      const scope = { domain: sourceHost, includesSubdomains: false, path: '/', secure: false };
+      if (isName(name)) cookies.push({ name, value: headerSafe(unquote(value)), ...scope });
+    } else if (attribute === 'domain') {
+      last.domain = value.replace(/^\./, '').toLowerCase();
+      last.includesSubdomains = value.startsWith('.');
+    } else if (attribute === 'path') {
+      last.path = value.startsWith('/') ? value : '/';
+    } else if (attribute === 'secure') {
+      last.secure = true;
     }
   }
   return cookies;
@@ -64,23 +64,6 @@ function pairOf(text: string): readonly [name: string, value: string] {
 
 function isName(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~\w]+$/.test(text);
-}
-
-function withAttribute(cookie: Cookie, name: string, value: string): Cookie {
-  switch (name) {
-    case 'domain':
-      return {
-        ...cookie,
-        domain: value.replace(/^\./, '').toLowerCase(),
-        includesSubdomains: value.startsWith('.'),
-      };
-    case 'path':
-      return { ...cookie, path: value.startsWith('/') ? value : '/' };
-    case 'secure':
-      return { ...cookie, secure: true };
-    default:
-      return cookie;
-  }
 }
 
 function matches({ domain, includesSubdomains, path, secure }: Cookie, url: URL): boolean {

@@ -87,7 +87,10 @@ const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 
 export function faultFromStatus(status: number, retryAfter: string | undefined): TransferFault {
   const remedy: FaultRemedy =
     status === 403 || status === 410 ? 'renew' : transientStatuses.has(status) ? 'retry' : 'none';
-  return new TransferFault(failureFromStatus(status), remedy, retryAfterMs(retryAfter));
+  const [code, what, retryAfterSeconds] = statusFailures[status] ?? otherFailure;
+  const detail = `The site's media server responded with HTTP ${status}: ${what}`;
+  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new TransferFault(new DomainError(code, detail, options), remedy, retryAfterMs(retryAfter));
 }
 
 type StatusFailure = readonly [code: ErrorCode, what: string, retryAfterSeconds?: number];
@@ -101,6 +104,7 @@ const isRejected: StatusFailure = [
   'upstream_error',
   'it rejects this service. Try again later. If you run this server: set COOKIES_FILE, OUTBOUND_PROXY or YTDLP_EXTRACTOR_ARGS.',
 ];
+const otherFailure: StatusFailure = ['upstream_error', 'it has an error. Try again later.'];
 const statusFailures: Readonly<Partial<Record<number, StatusFailure>>> = {
   401: isRejected,
   403: isRejected,
@@ -114,15 +118,6 @@ const statusFailures: Readonly<Partial<Record<number, StatusFailure>>> = {
   ],
   504: isLate,
 };
-
-function failureFromStatus(status: number): DomainError {
-  const [code, what, retryAfterSeconds]: StatusFailure = statusFailures[status] ?? [
-    'upstream_error',
-    'it has an error. Try again later.',
-  ];
-  const detail = `The site's media server responded with HTTP ${status}: ${what}`;
-  return new DomainError(code, detail, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
-}
 
 function retryAfterMs(header: string | undefined): number {
   if (header === undefined) return 0;

@@ -178,10 +178,9 @@ export class Transfer {
   }
 
   #isComplete(part: UpstreamPart): boolean {
-    if (part.isOpenEnded && this.total === null) return true;
-    if (this.#end !== null) return this.#position > this.#end;
     // The server stated no length, so a clean end of the response is the end.
-    return part.end === null;
+    if (this.total === null && part.response.status !== 206) return true;
+    return this.#end === null ? part.end === null : this.#position > this.#end;
   }
 
   #learnEnd(): void {

@@ -34,8 +34,6 @@ export interface UpstreamPart {
   readonly end: number | null;
   /** Whether the body continues past `end`, when the server ignored the end of the range. */
   readonly hasSurplus: boolean;
-  /** The server stated no length, so a clean end of the body is the end of the object. */
-  readonly isOpenEnded: boolean;
 }
 
 /**
@@ -160,7 +158,7 @@ function checkPart(
     }
     const end = endOf(wantedEnd, declared);
     const hasSurplus = end !== null && end + 1 !== declared;
-    return { response, skip: start, end, hasSurplus, isOpenEnded: declared === null };
+    return { response, skip: start, end, hasSurplus };
   }
   const part = parseContentRange(response.header('content-range'));
   if (!part) throw protocolFault('sent a part of the file without its position');
@@ -171,7 +169,7 @@ function checkPart(
   checkIdentity(response, part.total);
   if (identity.total !== null && part.end >= identity.total) throw changedFault('the size');
   const end = Math.min(part.end, range?.end ?? part.end);
-  return { response, skip: 0, end, hasSurplus: end < part.end, isOpenEnded: false };
+  return { response, skip: 0, end, hasSurplus: end < part.end };
 
   function checkIdentity(seen: UpstreamResponse, total: number | null): void {
     const mismatch = identity.mismatch(seen, total);
