@@ -4,7 +4,6 @@ import { count, numberOrNull } from './schemas.js';
 
 /** Audio-only file formats. Opus in Ogg counts as its own format. */
 const audioFiles = ['m4a', 'mp3', 'ogg', 'opus', 'webm', 'flac', 'wav'] as const;
-export type AudioFile = (typeof audioFiles)[number];
 
 const headSchema = z.object({
   /** What ffprobe would report; null if only ffprobe can tell. */
