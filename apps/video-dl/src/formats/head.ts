@@ -1,5 +1,5 @@
 import { FileStructure } from './file-structure.js';
-import { Rejection } from './rejection.js';
+import { damagedFile } from './rejection.js';
 import { DamagedMediaError } from './structure-check.js';
 import { isDamage } from './mp4/box.js';
 import { readMp4 } from './mp4/head.js';
@@ -64,9 +64,6 @@ function assertHoldsWhatItStates(beginning: Buffer, totalBytes: number): void {
     structure.endsAt(totalBytes);
   } catch (error) {
     if (!(error instanceof DamagedMediaError)) throw error;
-    throw new Rejection(
-      'no_media',
-      `The site's file is damaged: ${error.message}. Check that it plays in a browser.`,
-    );
+    throw damagedFile(error.message);
   }
 }

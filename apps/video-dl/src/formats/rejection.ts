@@ -39,6 +39,11 @@ export function damaged(what: string): Rejection {
   return new Rejection('upstream_error', `The site's media is damaged: ${what}. Try again later.`);
 }
 
+/** A whole file is corrupt, so a retry gives the same bytes. */
+export function damagedFile(what: string): Rejection {
+  return new Rejection('no_media', `The site's file is damaged: ${what}. Check that it plays in a browser.`);
+}
+
 /** The media is intact, but its parts can't be joined into one file. */
 export function notJoinable(what: string, remedy = 'Try another page or format.'): Rejection {
   return new Rejection(

@@ -9,7 +9,13 @@ import {
   type WantedTrack,
 } from './dash-representations.js';
 import { invalid, notJoinable } from '../formats/rejection.js';
-import { maxUrlLength, SegmentTableWriter, type ByteWindow, type SegmentTable } from './segment-table.js';
+import {
+  maxUrlLength,
+  SegmentTableWriter,
+  type ByteWindow,
+  type SegmentTable,
+  type TableSegment,
+} from './segment-table.js';
 
 export interface DashTrack {
   readonly kind: 'video' | 'audio';
@@ -82,26 +88,11 @@ class TrackWriter {
     else this.#addFile(representation.baseUrl, of('SegmentBase'), periodSeconds);
   }
 
-  #add(
-    reference: string,
-    range: ByteWindow | null,
-    initialisation: number | null,
-    seconds: number | null,
-    { isRounded = false, mayBeAbsent = false } = {},
-  ): void {
-    this.table.add({
-      reference,
-      range,
-      initialisation,
-      seconds,
-      key: null,
-      sequence: 0,
-      isRounded,
-      isDiscontinuity: this.#isPeriodNew,
-      mayBeAbsent,
-    });
+  #add(segment: Pick<TableSegment, 'reference' | 'seconds'> & Partial<TableSegment>): void {
+    const whole = { range: null, initialisation: null, key: null, sequence: 0, isRounded: false };
+    this.table.add({ ...whole, isDiscontinuity: this.#isPeriodNew, ...segment });
     this.#isPeriodNew = false;
-    this.#count(seconds);
+    this.#count(segment.seconds);
   }
 
   /** SegmentBase or nothing: a file with its own index. Advertisements may divide it into periods. */
@@ -114,7 +105,7 @@ class TrackWriter {
     }
     if (isRest) throw notJoinable('plays one file in parts');
     this.#files.add(url);
-    this.#add('', null, null, periodSeconds);
+    this.#add({ reference: '', seconds: periodSeconds });
   }
 
   #count(seconds: number | null): void {
@@ -159,35 +150,31 @@ class TrackWriter {
       // One that crosses the boundary of two periods is listed in both. Boundaries are rounded.
       const isEarlier = timeline !== undefined && offset > 0 && time < offset + duration / 2;
       if (this.#isPeriodNew && isEarlier && this.table.endsWith(reference)) this.#isPeriodNew = false;
-      else
-        this.#add(reference, null, initialisation, seconds, {
-          isRounded: timeline === undefined,
-          mayBeAbsent,
-        });
+      else this.#add({ reference, seconds, initialisation, isRounded: timeline === undefined, mayBeAbsent });
     }
   }
 
   #addList(list: ManifestElement, periodSeconds: number | null): void {
     const [first] = childrenOf(list, 'Initialization');
+    const { sourceURL = '', range } = first?.attributes ?? {};
     const initialisation =
-      first === undefined
-        ? null
-        : this.table.addInitialisation(
-            first.attributes['sourceURL'] ?? '',
-            readRange(first.attributes['range']),
-            null,
-          );
+      first === undefined ? null : this.table.addInitialisation(sourceURL, readRange(range), null);
     const duration = Number(list.attributes['duration']);
     const timescale = readCount(list.attributes['timescale'], 1) || 1;
     const seconds = duration > 0 ? duration / timescale : null;
     const urls = childrenOf(list, 'SegmentURL');
     for (const [index, { attributes }] of urls.entries()) {
       const isLast = index === urls.length - 1;
-      const rest = periodSeconds === null || seconds === null ? null : periodSeconds - index * seconds;
-      const lastSeconds = rest === null || seconds === null || rest <= 0 ? null : Math.min(rest, seconds);
-      const ownSeconds = isLast ? lastSeconds : seconds;
-      const range = readRange(attributes['mediaRange']);
-      this.#add(attributes['media'] ?? '', range, initialisation, ownSeconds, { isRounded: true });
+      // NaN if something isn't stated.
+      const rest = Math.min(seconds ?? NaN, (periodSeconds ?? NaN) - index * (seconds ?? NaN));
+      const lastSeconds = rest > 0 ? rest : null;
+      this.#add({
+        reference: attributes['media'] ?? '',
+        range: readRange(attributes['mediaRange']),
+        initialisation,
+        seconds: isLast ? lastSeconds : seconds,
+        isRounded: true,
+      });
     }
   }
 }

@@ -4,6 +4,7 @@ import { FileStructure } from '../../src/formats/file-structure.js';
 import { FrameChain } from '../../src/formats/mpeg-audio/frame-chain.js';
 import { FormatWatch } from '../../src/formats/mpeg-audio/frames.js';
 import { MatroskaElements } from '../../src/formats/matroska/elements.js';
+import { MatroskaJoiner } from '../../src/formats/matroska/join.js';
 import { DamagedMediaError } from '../../src/formats/structure-check.js';
 import { noise, withNoise } from './support/noise.js';
 
@@ -168,6 +169,14 @@ describe('Matroska', () => {
     ['zeros between Clusters', file(cluster, Buffer.alloc(100), cluster)],
   ])('fails with %s', (_what, bytes) => {
     expect(() => read(bytes, 100)).toThrow(DamagedMediaError);
+  });
+
+  it('is joined with a checksum in a Cluster of unknown size', () => {
+    const joiner = new MatroskaJoiner(true);
+    const unknownSize = Buffer.from('1f43b67501ffffffffffffff', 'hex');
+    const checksum = element('bf', noise(4));
+    joiner.push(Buffer.concat([element('1a45dfa3', Buffer.alloc(20)), unknownSize, checksum, block]));
+    expect(() => joiner.end()).not.toThrow();
   });
 });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { MediaHead } from '../media-head.js';
 import type { PartialFile } from '../partial-file.js';
-import { protectedByDrm, Rejection } from '../rejection.js';
+import { damagedFile, protectedByDrm } from '../rejection.js';
 import { readMp3FrameHeader } from '../mpeg-audio/frames.js';
 import { childBoxes, isDamage, readBoxHeader, requiredBox } from './box.js';
 import { movieEssentials } from './movie-essentials.js';
@@ -13,7 +13,7 @@ import {
   sampleEntries,
 } from './movie-header.js';
 import { audioLength, summariseMovie } from './movie-summary.js';
-import { readSegmentIndex, type SegmentIndex } from './segment-index.js';
+import { maxTrailerBytes, readSegmentIndex, type SegmentIndex } from './segment-index.js';
 import { chunksOf, sampleSpans, type Span } from './remux/sample-tables.js';
 
 /** The index of a six-hour film at 60 frames per second has about 30 MB. */
@@ -91,17 +91,11 @@ function holdsSamples(media: readonly Span[], { moov, tracks }: MovieHeader, mov
   const isIn = (chunk: Span) => media.some(({ start, end }) => start <= chunk.start && chunk.end <= end);
   for (const chunk of sampleSpans(tracks)) {
     if (chunk.start === chunk.end || isIn(chunk)) continue;
-    if (chunk.start < movieAt + moov.length && chunk.end > movieAt) throw incomplete();
+    if (chunk.start < movieAt + moov.length && chunk.end > movieAt)
+      throw damagedFile('a part of it is missing');
     return false;
   }
   return true;
-}
-
-function incomplete(): Rejection {
-  return new Rejection(
-    'no_media',
-    "The site's file is damaged: a part of it is missing. Check that it plays in a browser.",
-  );
 }
 
 /** Whether the only audio is MPEG Layer II, which MP4 names like MP3. Each frame begins with its layer (ISO 11172-3, 2.4.2.3). @throws MissingBytes */
@@ -112,9 +106,6 @@ function isLayerTwo({ tracks }: MovieHeader, file: PartialFile): boolean {
   const frame = first === undefined ? Buffer.alloc(0) : file.read(first.offset, 4);
   return frame.length === 4 && readMp3FrameHeader(frame.readUInt32BE()) === undefined;
 }
-
-/** After the last fragment there may be a list of random access points (`mfra`). */
-const maxTrailerBytes = 16 * 1024;
 
 /** @throws MissingBytes, Mp4FormatError, Rejection for a file that is encrypted or has lost a part */
 export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolean): Partial<MediaHead> {
@@ -137,7 +128,8 @@ export function readMp4(file: PartialFile, totalBytes: number, hasRanges: boolea
   const indexedEnd = index === undefined ? 0 : index.end + index.bytes;
   const isIndexed = indexedEnd >= totalBytes - maxTrailerBytes;
   // A server without ranges may have cut its response.
-  if (hasRanges && Math.max(indexedEnd, structure.samplesEnd) > totalBytes) throw incomplete();
+  if (hasRanges && Math.max(indexedEnd, structure.samplesEnd) > totalBytes)
+    throw damagedFile('a part of it is missing');
   const isComplete = structure.isWhole && structure.hasMedia;
   // The movie's own length is that of the first fragment, and the others can't be looked at.
   const isUnknown = totalBytes === Infinity && isFragmented && (index?.parts.length ?? 0) <= 1;

@@ -1,5 +1,8 @@
 import { isLong, Mp4FormatError } from './box.js';
 
+/** After the last fragment there may be a list of random access points (`mfra`). */
+export const maxTrailerBytes = 16 * 1024;
+
 /** One or more fragments of a file that its index lists. */
 export interface IndexedPart {
   readonly bytes: number;

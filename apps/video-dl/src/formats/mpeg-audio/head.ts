@@ -37,7 +37,7 @@ export function readBareFrames(
   const stated = header?.frames === 0 ? undefined : header;
   const audioBytes = totalBytes === null ? null : totalBytes - startsAt;
   const isMeasured = audioBytes !== null && hasRanges && !isPlausible(beginning, stated, audioBytes);
-  const correctedLength = isMeasured ? measuredLength(file, { startsAt, audioBytes, stated }) : null;
+  const correctedLength = isMeasured ? measuredLength(file, startsAt, audioBytes, stated) : null;
   const { seconds, frameBytes } = beginning;
   const guess = audioBytes === null ? null : (audioBytes * seconds) / frameBytes;
   return {
@@ -62,16 +62,12 @@ const bareTrack = {
   isDefault: true,
 } as const;
 
-interface Audio {
-  readonly startsAt: number;
-  readonly audioBytes: number;
-  readonly stated: XingHeader | undefined;
-}
-
 /** Null if the stated length may be true. */
 function measuredLength(
   file: PartialFile,
-  { startsAt, audioBytes, stated }: Audio,
+  startsAt: number,
+  audioBytes: number,
+  stated: XingHeader | undefined,
 ): MediaHead['correctedLength'] {
   const samples = file.samples(startsAt, startsAt + audioBytes, samplesOfFrames);
   const measured = measureFrames(samples);
@@ -106,7 +102,7 @@ function audioStart(file: PartialFile): number {
 }
 
 function isPlausible(
-  { frames, frameBytes, isConstant }: MeasuredFrames,
+  { frames, frameBytes, isConstant }: ReturnType<typeof measureFrames>,
   stated: XingHeader | undefined,
   audioBytes: number,
 ): boolean {
@@ -117,18 +113,9 @@ function isPlausible(
   return ratio < maxMeanRatio && ratio > 1 / maxMeanRatio;
 }
 
-interface MeasuredFrames {
-  readonly frames: number;
-  readonly seconds: number;
-  readonly frameBytes: number;
-  /** Size of the first frame. */
-  readonly firstBytes: number;
-  /** All frames have one size, except for padding. */
-  readonly isConstant: boolean;
-}
-
 /** Measures the frames that start in these samples. */
-function measureFrames(samples: readonly Buffer[]): MeasuredFrames {
+function measureFrames(samples: readonly Buffer[]) {
+  /** `firstBytes`: the size of the first one. */
   const sum = { frames: 0, seconds: 0, frameBytes: 0, firstBytes: 0 };
   let [minBytes, maxBytes] = [Infinity, 0];
   for (const bytes of samples) {
@@ -150,5 +137,6 @@ function measureFrames(samples: readonly Buffer[]): MeasuredFrames {
       at = next;
     }
   }
+  // Of one size, except for padding.
   return { ...sum, isConstant: maxBytes - minBytes <= 1 };
 }

@@ -16,24 +16,27 @@ export function isSameSize(one: PictureSize, other: PictureSize): boolean {
 }
 
 const startCode = Buffer.from([0, 0, 1]);
-/** Types of NAL units with a set of parameters, by stream type. */
-const parameters = {
-  0x1b: { isIn: (byte: number) => (byte & 0x1f) === 7, headerBytes: 1, sizeOf: h264Size },
-  0x24: { isIn: (byte: number) => ((byte >> 1) & 0x3f) === 33, headerBytes: 2, sizeOf: hevcSize },
-};
-/** H.264 and HEVC. */
-export type SizedStreamType = keyof typeof parameters;
 
-export function isSized(type: number | undefined): type is SizedStreamType {
-  return type !== undefined && type in parameters;
+interface ParameterReader {
+  readonly isIn: (byte: number) => boolean;
+  readonly headerBytes: number;
+  readonly sizeOf: (bits: Bits) => PictureSize | undefined;
 }
+
+/** NAL units with a set of parameters of H.264 and HEVC, by stream type. */
+const readers: Readonly<Partial<Record<number, ParameterReader>>> = {
+  0x1b: { isIn: (byte) => (byte & 0x1f) === 7, headerBytes: 1, sizeOf: h264Size },
+  0x24: { isIn: (byte) => ((byte >> 1) & 0x3f) === 33, headerBytes: 2, sizeOf: hevcSize },
+};
 
 /**
  * The size of video, if a set of its parameters is among these bytes.
- * @returns undefined also if the set doesn't end with them, or has scaling matrices
+ * @returns undefined also if the set doesn't end with them, or has scaling matrices, or for other types of streams
  */
-export function pictureSizeIn(bytes: Buffer, type: SizedStreamType): PictureSize | undefined {
-  const { isIn, headerBytes, sizeOf } = parameters[type];
+export function pictureSizeIn(bytes: Buffer, type: number): PictureSize | undefined {
+  const reader = readers[type];
+  if (reader === undefined) return undefined;
+  const { isIn, headerBytes, sizeOf } = reader;
   let at = bytes.indexOf(startCode);
   while (at !== -1 && !isIn(bytes[at + 3] ?? 0)) at = bytes.indexOf(startCode, at + 3);
   if (at === -1) return undefined;

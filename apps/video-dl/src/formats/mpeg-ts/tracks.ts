@@ -2,13 +2,7 @@ import { crc32 } from '../crc32.js';
 import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
 import type { TrackKind } from '../joiner.js';
 import { notJoinable } from '../rejection.js';
-import {
-  isSameSize,
-  isSized,
-  type PictureSize,
-  pictureSizeIn,
-  type SizedStreamType,
-} from './picture-size.js';
+import { isSameSize, type PictureSize, pictureSizeIn } from './picture-size.js';
 
 export const packetSize = 188;
 export const nullPid = 0x1fff;
@@ -112,7 +106,7 @@ export class TransportTracks {
   #readFormat(packet: Buffer, inputPid: number): void {
     const pid = this.outputPid(inputPid);
     const [video, audio] = [this.#main('video'), this.#main('audio')];
-    if (isSized(video?.type) && video.pid === pid) this.#readSize(packet, video.type);
+    if (video?.pid === pid) this.#readSize(packet, video.type);
     if (audio?.type !== adtsType || audio.pid !== pid) return;
     // A PES packet with AAC starts with an ADTS header.
     const start = payloadStart(packet);
@@ -122,7 +116,7 @@ export class TransportTracks {
     if (frame !== undefined && this.#format.hasChanged(frame.format)) this.changed.add('audio');
   }
 
-  #readSize(packet: Buffer, type: SizedStreamType): void {
+  #readSize(packet: Buffer, type: number): void {
     const size = pictureSizeIn(packet.subarray(payloadStart(packet)), type);
     const isNew = size !== undefined && this.pictureSizes.every((known) => !isSameSize(known, size));
     if (isNew && this.pictureSizes.length < maxSizes) this.pictureSizes.push(size);

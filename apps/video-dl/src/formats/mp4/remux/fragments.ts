@@ -1,6 +1,6 @@
-import { fullBox, makeBox, uint32, uint64 } from '../box.js';
+import { fullBox, makeBox, uint32, int64 } from '../box.js';
 import type { MovieHeader } from '../movie-header.js';
-import type { IndexedPart, SegmentIndex } from '../segment-index.js';
+import { type IndexedPart, maxTrailerBytes, type SegmentIndex } from '../segment-index.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import {
   emptyTables,
@@ -20,8 +20,6 @@ interface Subsegment extends IndexedPart {
   readonly startSeconds: number;
 }
 
-/** After the last fragment there may be a list of random access points (`mfra`). */
-const maxTrailerBytes = 16 * 1024;
 /** Longer delays come from a broadcast's clock. */
 const maxStartSeconds = 0.25;
 /** Some players ignore the edits of a fragmented MP4, so more than an encoder's delay must not be hidden. */
@@ -51,7 +49,7 @@ export function layOutFragments(
   const moov = movieBox(
     outputs,
     makeBox('mvex', [
-      fullBox('mehd', 1, 0, [uint64(movieDuration(outputs))]),
+      fullBox('mehd', 1, 0, [int64(movieDuration(outputs))]),
       ...files.map(({ movie }, index) => defaultsBox(movie, tracks[index]?.id ?? 0, index + 1)),
     ]),
     tagsBox(tags),
@@ -105,7 +103,7 @@ function indexBox(index: SegmentIndex | undefined, groups: readonly Subsegment[]
     return [uint32(bytes), uint32(video.duration), uint32(video.accessPoint)];
   });
   return fullBox('sidx', 1, 0, [
-    ...[uint32(1), uint32(index?.timescale ?? 0), uint64(index?.firstTime ?? 0), uint64(0)],
+    ...[uint32(1), uint32(index?.timescale ?? 0), int64(index?.firstTime ?? 0), int64(0)],
     ...[uint32(groups.length), ...references],
   ]);
 }
