@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalid, overLimit } from '../formats/rejection.js';
-import { bytesUpTo, count, maxRows, numbers } from '../formats/schemas.js';
+import { bytesUpTo, count, maxRows } from '../formats/schemas.js';
 
 /** Limit for references in manifests, base URLs and resolved URLs. */
 export const maxUrlLength = 8192;
@@ -47,15 +47,17 @@ const initialisationSchema = z.object({
 export const urlSchema = z.string().max(maxUrlLength);
 
 /**
- * Everything we keep of a playlist or manifest, in a few flat lists. They are cheap to send
+ * Everything we keep of a playlist or manifest, in a few flat buffers. They are cheap to send
  * between processes and have no objects per segment. URLs are resolved when needed.
  */
 export const tableSchema = z.object({
   baseUrls: z.array(urlSchema).max(10_000).readonly(),
-  /** Each once. */
-  references: z.array(urlSchema).max(100_000).readonly(),
-  /** One row per segment. */
-  rows: numbers,
+  /** All references, concatenated, in UTF-8. */
+  text: bytesUpTo(64 * 1024 ** 2),
+  /** End of each reference in `text`, as unsigned 32-bit integers. */
+  ends: bytesUpTo(4 * maxRows),
+  /** One row per segment, as 64-bit floats. */
+  rows: bytesUpTo(80 * maxRows),
   keys: z.array(keySchema).max(maxRows).readonly(),
   initialisations: z.array(initialisationSchema).max(1000).readonly(),
 });
@@ -81,6 +83,7 @@ export class SegmentTableWriter {
   /** References checked against the current base URL. */
   readonly #checked = new Set<string>();
   readonly #references = new Map<string, number>();
+  readonly #ends: number[] = [];
   readonly #rows: number[] = [];
   readonly #keys: z.output<typeof keySchema>[] = [];
   readonly #initialisations: z.output<typeof initialisationSchema>[] = [];
@@ -156,8 +159,9 @@ export class SegmentTableWriter {
   finish(): SegmentTable {
     return {
       baseUrls: this.#baseUrls,
-      references: [...this.#references.keys()],
-      rows: Float64Array.from(this.#rows),
+      text: Buffer.from([...this.#references.keys()].join('')),
+      ends: bytesOf(Uint32Array.from(this.#ends)),
+      rows: bytesOf(Float64Array.from(this.#rows)),
       keys: this.#keys,
       initialisations: this.#initialisations,
     };
@@ -172,9 +176,13 @@ export class SegmentTableWriter {
     if (known !== undefined) return known;
     this.#textBytes += Buffer.byteLength(reference);
     if (this.#textBytes > maxTextBytes) throw overLimit(`${maxTextBytes} bytes of URLs`);
-    this.#references.set(reference, this.#references.size);
+    this.#references.set(reference, this.#ends.push(this.#textBytes) - 1);
     return this.#references.size - 1;
   }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array): Uint8Array {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /**

@@ -45,19 +45,26 @@ const mediaColumns = [
   ...[column.sequence, column.isRounded, column.isDiscontinuity],
 ];
 
-/** The segments of one track, in a table. A segment object is created only when needed. */
+/** The segments of one track, in flat buffers. A segment object is created only when needed. */
 export class SegmentList {
   readonly #table: SegmentTable;
+  readonly #text: Buffer;
+  readonly #ends: Uint32Array;
+  readonly #rows: Float64Array;
   readonly #queries: ExtraQueries;
 
   /** @param queries that an extractor adds to every URL in a playlist */
   constructor(table: SegmentTable, queries: ExtraQueries) {
     this.#table = table;
+    this.#text = Buffer.from(table.text.buffer, table.text.byteOffset, table.text.length);
+    // Copy: data from another process may be unaligned in its buffer.
+    this.#ends = new Uint32Array(Uint8Array.from(table.ends).buffer);
+    this.#rows = new Float64Array(Uint8Array.from(table.rows).buffer);
     this.#queries = queries;
   }
 
   get length(): number {
-    return this.#table.rows.length / columns;
+    return this.#rows.length / columns;
   }
 
   get initialisationCount(): number {
@@ -141,11 +148,13 @@ export class SegmentList {
   }
 
   #cell(number: number, index: number): number {
-    return this.#table.rows[number * columns + index] ?? NaN;
+    return this.#rows[number * columns + index] ?? NaN;
   }
 
   #url(base: number, reference: number, query: string | undefined): string {
-    const url = resolveUrl(this.#table.references[reference] ?? '', this.#table.baseUrls[base] ?? '');
+    const start = reference === 0 ? 0 : (this.#ends[reference - 1] ?? 0);
+    const text = this.#text.toString('utf8', start, this.#ends[reference]);
+    const url = resolveUrl(text, this.#table.baseUrls[base] ?? '');
     if (query === undefined) return url;
     const extended = new URL(url);
     for (const [name, value] of new URLSearchParams(query)) extended.searchParams.set(name, value);
