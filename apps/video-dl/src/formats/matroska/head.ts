@@ -15,7 +15,7 @@ const maxDocTypeBytes = 16;
 /** @throws MissingBytes */
 export function readMatroska(file: PartialFile): Partial<MediaHead> {
   let docType = '';
-  let isAudio = false;
+  const types: (number | undefined)[] = [];
   let [at, end] = [0, Infinity];
   for (let elements = 0; elements < maxElements && at < end; elements += 1) {
     const header = readElementHeader(file.read(at, maxElementHeaderBytes));
@@ -23,11 +23,12 @@ export function readMatroska(file: PartialFile): Partial<MediaHead> {
     const { id, size } = header;
     at += header.headerSize;
     if (id === ids.docType) docType = file.read(at, Math.min(size ?? 0, maxDocTypeBytes)).toString('latin1');
-    if (id === ids.tracks && size !== null) [isAudio, end] = [true, at + size];
-    if (id === ids.trackType && file.read(at, 1)[0] !== audioType) isAudio = false;
+    if (id === ids.tracks && size !== null) end = at + size;
+    if (id === ids.trackType) types.push(file.read(at, 1)[0]);
     if (entered.has(id)) continue;
     if (size === null) break;
     at += size;
   }
+  const isAudio = types.length > 0 && types.every((type) => type === audioType);
   return { audioFile: docType === 'webm' && isAudio ? 'webm' : null };
 }
