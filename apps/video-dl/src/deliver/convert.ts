@@ -173,17 +173,19 @@ function assertBeginning(plan: Plan, run: OutputRun, inputs: readonly OpenInput[
   const { clip } = plan.expected;
   if (audio?.action === 'copy' && run.isInFormat === false)
     throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
+  const startOf = (track: 'video' | 'audio') =>
+    run.tracks.find(({ type }) => type === track)?.startSeconds ?? 0;
   // Joined segments have no edit list.
   const mayHide = clip !== null || inputs.every(({ isJoined }) => !isJoined);
   const hides = (track: 'video' | 'audio', seconds: number) =>
-    mayHide && plan[track]?.action === 'copy' && (run.startSeconds?.(track) ?? 0) < -seconds;
+    mayHide && plan[track]?.action === 'copy' && startOf(track) < -seconds;
   if (hides('video', maxHiddenVideoSeconds))
     throw new UnexpectedMediaError({ kind: 'changes', track: 'video' }, startsOtherwise);
   if (target !== 'original' && hides('audio', maxHiddenAudioSeconds))
     throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
   if (clip === null || video === null || clip.readFromSeconds === 0) return;
   const isEmpty = run.tracks.find(({ type }) => type === 'video')?.samples === 0;
-  if (isEmpty || (run.startSeconds?.('video') ?? 0) > maxHiddenVideoSeconds)
+  if (isEmpty || startOf('video') > maxHiddenVideoSeconds)
     throw new UnexpectedMediaError({ kind: 'no_key_frame' }, startsOtherwise);
 }
 

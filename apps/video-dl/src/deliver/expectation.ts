@@ -6,6 +6,8 @@ import type { RelayInput } from '../relay/session.js';
 /** A track as it was sent. */
 export interface SentTrack {
   type: 'video' | 'audio';
+  /** Negative if only an edit list hides its beginning. Known with the first media; absent if 0. */
+  startSeconds?: number;
   endSeconds: number;
   /** Seconds of it without content. */
   gapSeconds: number;
