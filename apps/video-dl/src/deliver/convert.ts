@@ -15,15 +15,15 @@ import type { StreamJob } from './job.js';
 import type { StreamLimits } from '../capacity.js';
 import { openInputs, type OpenInput } from './open-inputs.js';
 import type { OutputRun, StreamOutput } from './output.js';
-import type { Selection } from './ranges.js';
+import type { Part } from './ranges.js';
 import { streamHeaders } from './response.js';
 import { assertComplete, assertNoEmptyTrack, type StreamsOf } from './verification.js';
 
 export interface Conversion {
   readonly plan: Plan;
   readonly output: StreamOutput;
-  /** The part that the client wants. It always extends to the end. */
-  readonly selection: Selection;
+  /** The part that the client wants, which extends to the end; null for all. */
+  readonly range: Part | null;
   readonly session: RelaySession;
   readonly streamsOf: StreamsOf;
   readonly tools: MediaTools;
@@ -39,7 +39,7 @@ export interface Conversion {
  * @throws UnexpectedMediaError if the next request has to be made in another way
  */
 export async function convert(job: StreamJob, stream: Conversion): Promise<void> {
-  const { output, session, tools } = stream;
+  const { output, range, session, tools } = stream;
   const endFirstByte = job.context.timings.start('firstByte');
   const facts = new InputFactsReader();
   const inputs = stream.inputs ?? (await openInputs({ ...stream, signal: job.signal }));
@@ -59,7 +59,7 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
     onStderrLine: (line) => facts.readLine(line),
   });
   const run = await output.begin(expected);
-  const client = new PartialWriter(job, plan);
+  const client = new PartialWriter(job, plan, range?.start ?? 0);
   let hasBegun = false;
   for await (const parts of readMedia(child, run, job, session)) {
     assertNoChange(plan, { inputs, facts });
@@ -71,11 +71,9 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
       const header = await run.header?.();
       const headerBytes = (await output.headerBytes?.()) ?? 0;
       endFirstByte();
-      const { selection } = stream;
-      if (selection.kind === 'part') client.bytesToSkip = selection.start;
       const { saveAs } = job.request;
-      const described = { format: output.format, file: output.file, selection, headerBytes, saveAs };
-      job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
+      const { format, file } = output;
+      job.begin(streamHeaders(plan, { format, file, range, headerBytes, saveAs }));
       await client.send(header ? [header] : []);
     }
     await client.send(parts);
@@ -108,22 +106,23 @@ function expectedInput(input: RelayInput, index: number, facts: InputFactsReader
 
 /** Sends a generated stream without the beginning that the client already has. */
 class PartialWriter {
-  bytesToSkip = 0;
+  #bytesToSkip: number;
   #generatedBytes = 0;
   readonly #job: StreamJob;
   readonly #plan: Plan;
 
-  constructor(job: StreamJob, plan: Plan) {
+  constructor(job: StreamJob, plan: Plan, bytesToSkip: number) {
     this.#job = job;
     this.#plan = plan;
+    this.#bytesToSkip = bytesToSkip;
   }
 
   async send(parts: readonly Buffer[]): Promise<void> {
     const rests: Buffer[] = [];
     for (const part of parts) {
       this.#generatedBytes += part.length;
-      const rest = part.subarray(Math.min(this.bytesToSkip, part.length));
-      this.bytesToSkip -= part.length - rest.length;
+      const rest = part.subarray(Math.min(this.#bytesToSkip, part.length));
+      this.#bytesToSkip -= part.length - rest.length;
       if (rest.length > 0) rests.push(rest);
     }
     const { limits } = this.#job;

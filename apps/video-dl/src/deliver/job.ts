@@ -122,10 +122,10 @@ export class StreamJob implements Disposable {
   }
 
   /** Sends the headers; call once the first byte of media exists. */
-  begin(status: 200 | 206, headers: Record<string, string>): void {
+  begin(headers: Record<string, string>): void {
     this.signal.throwIfAborted();
     clearTimeout(this.#firstByteTimer);
-    this.response.writeHead(status, headers);
+    this.response.writeHead('Content-Range' in headers ? 206 : 200, headers);
     this.#writer = new ClientWriter(this.response, {
       signal: this.signal,
       idleTimeoutMs: this.limits.clientIdleTimeoutMs,

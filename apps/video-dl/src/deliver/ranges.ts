@@ -12,7 +12,9 @@ export type Selection =
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
   | { readonly kind: 'unsatisfiable' };
 
-export const whole: Selection = { kind: 'whole' };
+export type Part = Extract<Selection, { kind: 'part' }>;
+
+const whole: Selection = { kind: 'whole' };
 
 /**
  * The bytes of a file that a request gets. Multiple ranges, unknown units and invalid

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { contentDisposition, DomainError, fileName } from '@media-services/http-common';
+import { contentDisposition, fileName } from '@media-services/http-common';
 import { outputSeconds, type Plan } from '../plan/plan.js';
-import type { Selection } from './ranges.js';
+import type { Part } from './ranges.js';
 
 /** Media types and file extensions of streams. */
 export const formats = {
@@ -21,7 +21,7 @@ export type StreamFormat = (typeof formats)[keyof typeof formats];
 /** A stream whose every byte is determined before the first is sent. */
 export interface KnownFile {
   readonly totalBytes: number;
-  /** Strong; null if two requests may get different bytes undetected. */
+  /** Strong: the same tag means the same bytes. Null if two requests may get different bytes undetected. */
   readonly etag: string | null;
   /** Exact duration of its media; absent if the plan states it. */
   readonly seconds?: number;
@@ -41,7 +41,8 @@ interface DescribedStream {
   readonly format: StreamFormat;
   /** Null if the size is unknown until ffmpeg's last byte. */
   readonly file: KnownFile | null;
-  readonly selection: Selection;
+  /** The part to send; null for all. */
+  readonly range: Part | null;
   /** Bytes before the media that the plan's estimate doesn't include. */
   readonly headerBytes?: number;
   readonly saveAs: SaveAs | undefined;
@@ -50,7 +51,7 @@ interface DescribedStream {
 /** The headers of a stream, the same for GET and HEAD. */
 export function streamHeaders(
   plan: Plan,
-  { format, file, selection, headerBytes = 0, saveAs = {} }: DescribedStream,
+  { format, file, range, headerBytes = 0, saveAs = {} }: DescribedStream,
 ): Record<string, string> {
   const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
@@ -63,7 +64,7 @@ export function streamHeaders(
     'Cache-Control': 'no-store',
     // A buffering proxy would delay the whole stream.
     'X-Accel-Buffering': 'no',
-    ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, selection)),
+    ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, range)),
     ...(seconds !== null && { 'X-Content-Duration': String(seconds) }),
   };
 }
@@ -77,26 +78,13 @@ function estimatedLength({ estimatedBytes }: Plan, headerBytes: number): Record<
   return estimatedBytes === null ? {} : { 'Estimated-Content-Length': String(estimatedBytes + headerBytes) };
 }
 
-function exactLength({ totalBytes, etag }: KnownFile, selection: Selection): Record<string, string> {
-  const validator: Record<string, string> = etag === null ? {} : { ETag: etag };
-  if (selection.kind !== 'part') return { 'Content-Length': String(totalBytes), ...validator };
-  const { start, end } = selection;
+function exactLength({ totalBytes, etag }: KnownFile, range: Part | null): Record<string, string> {
+  const { start, end } = range ?? { start: 0, end: totalBytes - 1 };
   return {
     'Content-Length': String(end - start + 1),
-    'Content-Range': `bytes ${start}-${end}/${totalBytes}`,
-    ...validator,
+    ...(range !== null && { 'Content-Range': `bytes ${start}-${end}/${totalBytes}` }),
+    ...(etag !== null && { ETag: etag }),
   };
-}
-
-/** 206 for a part. @throws DomainError `range_not_satisfiable`, after setting `Content-Range` to the size */
-export function statusOf(selection: Selection, file: KnownFile | null, response: ServerResponse): 200 | 206 {
-  if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? 206 : 200;
-  const size = file?.totalBytes ?? 0;
-  response.setHeader('Content-Range', `bytes */${size}`);
-  throw new DomainError(
-    'range_not_satisfiable',
-    `The file has only ${size} bytes. Request a range that starts before its end.`,
-  );
 }
 
 interface ClientWriterOptions {

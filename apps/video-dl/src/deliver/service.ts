@@ -6,7 +6,6 @@ import type { Extraction } from '../extract/types.js';
 import { type Page, UnexpectedMediaError } from '../look/learnt.js';
 import type { LookOptions } from '../look/look.js';
 import { openOneShot, type OpenedFile } from '../look/one-shot.js';
-import type { Plan } from '../plan/plan.js';
 import { tooLarge } from '../plan/rejections.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
@@ -17,16 +16,17 @@ import { fetchCover } from './fetch-cover.js';
 import { jpegOfWebp } from '../ffmpeg/jpeg.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import { outputFor } from './outputs.js';
-import { passOn } from './pass-on.js';
-import { SentVersions, versionOf, whole, type Selection } from './ranges.js';
-import { remux } from './remux.js';
+import { type Part, SentVersions, versionOf } from './ranges.js';
+import { readRemuxed } from './remuxed-file.js';
+import { sendFile } from './send-file.js';
+import { readSiteFile } from './site-file.js';
 import { readSubtitles } from './subtitles.js';
-import { statusOf, streamHeaders, type KnownFile } from './response.js';
+import { streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { type StreamEnd, streamMetrics, StreamSlots } from './slots.js';
 import { type Prospect, type Way, Ways, type WaysOptions, type Wish } from './ways.js';
 import type { StreamsOf } from './verification.js';
-import { WindowInput } from './window-input.js';
+import { openWindow } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
@@ -88,7 +88,7 @@ export class StreamingService implements AsyncDisposable {
     if (hasCurrentVersion(request, etag)) return { status: 304, headers: { ETag: String(etag) } };
     // The client may now request ranges of this version, each from another connection.
     if (described.file?.hasRanges === true) this.#sentVersions.remember(request, versionOf(described.file));
-    const headers = streamHeaders(described.plan, { ...described, selection: whole, saveAs: request.saveAs });
+    const headers = streamHeaders(described.plan, { ...described, range: null, saveAs: request.saveAs });
     return { status: 200, headers };
   }
 
@@ -238,8 +238,7 @@ export class StreamingService implements AsyncDisposable {
 
   /** @param opened the only response, if each has other bytes */
   async #send(job: StreamJob, way: Way, wish: Wish, opened?: OpenedFile): Promise<void> {
-    if (way.kind === 'pass on') await this.#passOn(job, way, opened);
-    else if (way.kind === 'remux') await this.#remux(job, way);
+    if (way.kind === 'pass on' || way.kind === 'remux') await this.#sendFile(job, way, opened);
     else if (way.kind === 'convert') await this.#convert(job, way, opened);
     else await this.#sendOneShot(job, way.source, wish);
   }
@@ -253,40 +252,41 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #passOn(job: StreamJob, way: Extract<Way, { kind: 'pass on' }>, opened?: OpenedFile): Promise<void> {
+  async #sendFile(
+    job: StreamJob,
+    way: Extract<Way, { kind: 'pass on' | 'remux' }>,
+    opened?: OpenedFile,
+  ): Promise<void> {
+    const { request, response, context, limits, signal } = job;
     const { plan, file } = way;
-    const part = this.#partOf(job, way);
-    if (part === null) return;
-    job.context.note({ delivery: 'original' });
+    if (file.totalBytes > limits.maxOutputBytes) throw tooLarge(plan.target, file.totalBytes, limits);
+    if (isAnswered(request, response, file)) return;
+    const range = this.#rangeOf(job, file);
+    context.note({ delivery: way.kind === 'remux' ? 'remuxed' : 'original' });
+    const { upstream } = this.#options;
+    const options = { signal, client: request.client };
+    if (way.kind === 'remux') {
+      await sendFile(job, { plan, file, range }, readRemuxed(way.file, range, { ...options, upstream }));
+      return;
+    }
     const exit = plan.inputs[0]?.origin?.exit;
-    const options = { signal: job.signal, exit, client: job.request.client };
     const reader =
       opened === undefined
-        ? this.#options.upstream.reader(file.object, options)
+        ? upstream.reader(way.file.object, { ...options, exit })
         : { open: () => Promise.resolve(opened) };
-    await passOn(job, { plan, file, reader, ...part });
+    await sendFile(job, { plan, file, range }, readSiteFile(way.file, range, reader));
   }
 
-  async #remux(job: StreamJob, way: Extract<Way, { kind: 'remux' }>): Promise<void> {
-    const part = this.#partOf(job, way);
-    if (part === null) return;
-    job.context.note({ delivery: 'remuxed' });
-    await remux(job, { ...way, upstream: this.#options.upstream, ...part });
-  }
-
-  /** The part of a known file to send; null if the client has this version. @throws DomainError */
-  #partOf({ request, response, limits }: StreamJob, { plan, file }: { plan: Plan; file: KnownFile }) {
-    if (file.totalBytes > limits.maxOutputBytes) throw tooLarge(plan.target, file.totalBytes, limits);
-    if (isAnswered(request, response, file)) return null;
-    const selection = file.hasRanges ? this.#sentVersions.select(request, file) : whole;
-    return { selection, status: statusOf(selection, file, response) };
-  }
-
-  /** A generated stream can skip its beginning, but not its end, where it is verified. */
-  #selectToEnd(request: StreamRequest, file: KnownFile | null): Selection {
-    if (file?.hasRanges !== true) return whole;
+  /** The part to send; null for all. @throws DomainError, after setting `Content-Range` to the size */
+  #rangeOf({ request, response }: StreamJob, file: KnownFile | null): Part | null {
+    if (file?.hasRanges !== true) return null;
     const selection = this.#sentVersions.select(request, file);
-    return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
+    if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? selection : null;
+    response.setHeader('Content-Range', `bytes */${file.totalBytes}`);
+    throw new DomainError(
+      'range_not_satisfiable',
+      `The file has only ${file.totalBytes} bytes. Request a range that starts before its end.`,
+    );
   }
 
   async #convert(
@@ -302,18 +302,20 @@ export class StreamingService implements AsyncDisposable {
     const output = await outputFor(plan, { ...options, cover });
     const { file } = output;
     if (isAnswered(request, response, file)) return;
-    const selection = this.#selectToEnd(request, file);
-    statusOf(selection, file, response);
-    if (file !== null && selection.kind === 'part')
-      this.#resumes.spend(request.client, file.secondsBefore(selection.start));
+    const wanted = this.#rangeOf(job, file);
+    // A generated stream can skip its beginning, but not its end, where it is verified.
+    const range = file !== null && wanted?.end === file.totalBytes - 1 ? wanted : null;
+    if (file !== null && range !== null) this.#resumes.spend(request.client, file.secondsBefore(range.start));
     const session = job.openSession(plan.inputs[0]);
-    await using part = window && (await WindowInput.open(job, window, options.upstream));
-    const inputs = opened ? [session.addOpened(opened)] : part && [part.addTo(session, plan.expected.clip)];
+    const { upstream } = this.#options;
+    const { clip } = plan.expected;
+    await using part = window && (await openWindow(job, window, { session, upstream, clip }));
+    const inputs = opened ? [session.addOpened(opened)] : part && [part.input];
     try {
       // Another response would be another file.
       const streamsOf: StreamsOf = async (source) =>
         opened === undefined ? this.#ways.looker.streamsOf(source, options) : null;
-      await convert(job, { ...options, plan, output, selection, session, inputs, streamsOf });
+      await convert(job, { ...options, plan, output, range, session, inputs, streamsOf });
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       const isExplained = error instanceof UnexpectedMediaError || session.failure !== undefined;

@@ -15,7 +15,6 @@ import { withFacts } from '../plan/with-facts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { StreamRequest } from './job.js';
 import { isPlanned, remuxedFileOf, type RemuxedFile } from './remuxed-file.js';
-import type { KnownFile } from './response.js';
 import { siteFileOf, type SiteFile } from './site-file.js';
 import type { WindowFile } from './window-input.js';
 
@@ -38,7 +37,7 @@ export type Wish = Page &
 
 /** A final plan, and how it is delivered. */
 export type Way =
-  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
+  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile }
   | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
   | { readonly kind: 'convert'; readonly plan: Plan; readonly window?: WindowFile }
   /** From a single response, which is still to be looked at. */
@@ -86,7 +85,7 @@ export class Ways {
     const [source] = plan.inputs;
     if (source !== undefined && this.looker.isOneShot(plan.inputs)) return { kind: 'one shot', plan, source };
     const siteFile = siteFileOf(plan, looked.facts, { ...this.#options, ...options });
-    if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
+    if (siteFile !== undefined) return { kind: 'pass on', plan, file: siteFile };
     const inWindow = this.#inWindow(plan, looked, options);
     if (inWindow !== undefined) return inWindow;
     const { laidOut, learnt } = looked;
