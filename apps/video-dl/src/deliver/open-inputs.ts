@@ -69,33 +69,28 @@ interface ClipContext extends Omit<InputsToOpen, 'output'> {
   readonly track: 'all' | 'video' | 'audio';
 }
 
-/** Adds what a clip of the input depends on. */
+/**
+ * Adds what a clip of the input depends on. A copy would have the first values of what the relay learns while ffmpeg
+ * reads.
+ */
 async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenInput> {
   const { clip, session, tools, signal } = context;
   const { keyFrameSeconds: videoSeconds } = input;
   if (input.isJoined)
-    return withFacts(input, {
+    return Object.assign(input, {
       startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds),
     });
   const { environment, parse } = session;
   const options = { signal, parse, environment };
   try {
     const found = await probe(tools, input.url, options);
-    return withFacts(input, await clipFacts(input.url, found, { ...context, options }));
+    return Object.assign(input, await clipFacts(input.url, found, { ...context, options }));
   } catch (error) {
     signal.throwIfAborted();
     // ffmpeg either reads the file anyway or reports a better error.
-    if (error instanceof ProbeError) return withFacts(input, { offsetSeconds: 0 });
+    if (error instanceof ProbeError) return Object.assign(input, { offsetSeconds: 0 });
     throw error;
   }
-}
-
-/** Keeps the getters of what the relay learns while ffmpeg reads; a copy alone would have their first values. */
-function withFacts(input: RelayInput, facts: Partial<OpenInput>): OpenInput {
-  const getters = Object.entries(Object.getOwnPropertyDescriptors(input)).filter(
-    ([, each]) => each.get !== undefined,
-  );
-  return Object.defineProperties({ ...input, ...facts }, Object.fromEntries(getters));
 }
 
 /** In files that it seeks by decode times, ffmpeg seeks to 3/23 s before the time, for codecs with B-frames. */
