@@ -1,22 +1,22 @@
-import type { Cover } from '../formats/cover.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import type { Plan } from '../plan/plan.js';
 import { notCopyable } from '../plan/rejections.js';
 import { copiedAudioOutput } from './audio-output.js';
+import { fetchCover, type FetchCoverOptions } from './fetch-cover.js';
 import { exactMp3Output, mp3Output, statedAudio } from './mp3-output.js';
 import { mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 
-interface OutputOptions extends HeadOptions {
+interface OutputOptions extends HeadOptions, FetchCoverOptions {
   readonly heads: SourceHeads;
   readonly tools: MediaTools;
-  readonly cover: Promise<Cover | null>;
 }
 
 /** What ffmpeg makes for a plan. @throws DomainError if no container takes the audio; the signal's reason */
 export async function outputFor(plan: Plan, options: OutputOptions): Promise<StreamOutput> {
-  const { heads, tools, cover } = options;
+  const { heads, tools } = options;
+  const cover = fetchCover(plan, options);
   switch (plan.container) {
     case 'mp4':
       return mp4Output(plan, tools);

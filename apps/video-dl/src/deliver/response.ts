@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { contentDisposition, fileName } from '@media-services/http-common';
+import { contentDisposition, DomainError, fileName } from '@media-services/http-common';
+import type { StreamLimits } from '../capacity.js';
 import { outputSeconds, type Plan } from '../plan/plan.js';
 import type { Part } from './ranges.js';
 
@@ -89,16 +90,13 @@ function exactLength({ totalBytes, etag }: KnownFile, range: Part | null): Recor
 
 interface ClientWriterOptions {
   readonly signal: AbortSignal;
-  readonly idleTimeoutMs: number;
-  /** Per minute spent waiting for the client; 0 for no limit. */
-  readonly minBytesPerMinute: number;
-  readonly onIdle: () => void;
-  readonly onSlow: () => void;
+  readonly limits: Pick<StreamLimits, 'clientIdleTimeoutMs' | 'minClientBytesPerMinute'>;
+  abort(reason: DomainError): void;
 }
 
 const minuteMs = 60_000;
 
-/** Writes to the client with backpressure and reports when it is too slow to keep its slot. */
+/** Writes to the client with backpressure and ends the stream when it is too slow to keep its slot. */
 export class ClientWriter {
   readonly #response: ServerResponse;
   readonly #options: ClientWriterOptions;
@@ -130,8 +128,9 @@ export class ClientWriter {
   #countWait(waitedMs: number): void {
     this.#waitedMs += waitedMs;
     if (this.#waitedMs < minuteMs) return;
-    if (this.#takenBytes * (minuteMs / this.#waitedMs) < this.#options.minBytesPerMinute)
-      this.#options.onSlow();
+    const { limits } = this.#options;
+    if (this.#takenBytes * (minuteMs / this.#waitedMs) < limits.minClientBytesPerMinute)
+      this.#options.abort(slowClient(limits));
     this.#waitedMs = 0;
     this.#takenBytes = 0;
   }
@@ -145,8 +144,8 @@ export class ClientWriter {
   }
 
   async #until(event: 'drain' | 'finish'): Promise<void> {
-    const { signal, idleTimeoutMs, onIdle } = this.#options;
-    const timer = setInterval(onIdle, idleTimeoutMs);
+    const { signal, limits } = this.#options;
+    const timer = setInterval(() => this.#options.abort(idleClient(limits)), limits.clientIdleTimeoutMs);
     try {
       await once(this.#response, event, { signal });
     } catch (error) {
@@ -156,4 +155,15 @@ export class ClientWriter {
       clearInterval(timer);
     }
   }
+}
+
+function slowClient({ minClientBytesPerMinute }: ClientWriterOptions['limits']): DomainError {
+  return new DomainError(
+    'timeout',
+    `The client read fewer than ${minClientBytesPerMinute} bytes in a minute.`,
+  );
+}
+
+function idleClient({ clientIdleTimeoutMs }: ClientWriterOptions['limits']): DomainError {
+  return new DomainError('timeout', `The client read nothing for ${clientIdleTimeoutMs / 1000} s.`);
 }

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { ExtractionService } from '../extract/service.js';
-import type { Extraction } from '../extract/types.js';
 import { type Page, UnexpectedMediaError } from '../look/learnt.js';
 import type { LookOptions } from '../look/look.js';
 import { openOneShot, type OpenedFile } from '../look/one-shot.js';
@@ -10,9 +9,8 @@ import { tooLarge } from '../plan/rejections.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
 import type { StreamLimits } from '../capacity.js';
-import { hasCurrentVersion, sendNotModified } from './conditions.js';
+import { hasCurrentVersion, isAnswered } from './conditions.js';
 import { convert } from './convert.js';
-import { fetchCover } from './fetch-cover.js';
 import { jpegOfWebp } from '../ffmpeg/jpeg.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import { outputFor } from './outputs.js';
@@ -42,14 +40,6 @@ type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
 export interface SubtitleFile extends TextTrack {
   readonly id: string;
   readonly title: string;
-}
-
-/** Sends a 304 if the client has this version. @throws DomainError `precondition_failed` */
-function isAnswered(request: StreamRequest, response: ServerResponse, file: KnownFile | null): boolean {
-  const etag = file?.etag ?? null;
-  if (!hasCurrentVersion(request, etag)) return false;
-  sendNotModified(response, String(etag));
-  return true;
 }
 
 /** The response to HEAD. */
@@ -94,11 +84,10 @@ export class StreamingService implements AsyncDisposable {
 
   /** Starts no ffmpeg, so a cover that has to be converted leaves the size open. */
   async #describe(request: StreamRequest, context: StreamContext) {
-    const extraction = await this.#extract(request, context);
-    const { signal } = context;
+    const wish = await this.#wishOf(request, context);
+    const { signal, logger } = context;
     const options = { signal, renew: this.#renewal(request), client: request.client, depth: 'all' } as const;
-    const texts = await this.#readSubtitles(extraction, request, context);
-    const way = await this.#ways.decide({ ...request, extraction, texts }, options);
+    const way = await this.#ways.decide(wish, options);
     const { plan } = way;
     if (way.kind === 'pass on' || way.kind === 'remux')
       return { plan, format: way.file.format, file: way.file };
@@ -107,8 +96,7 @@ export class StreamingService implements AsyncDisposable {
       unconverted.push(webp);
       return Promise.resolve(null);
     };
-    const cover = fetchCover(plan, { ...this.#options, ...options, jpegOf, logger: context.logger });
-    const output = await outputFor(plan, { ...this.#options, ...options, cover });
+    const output = await outputFor(plan, { ...this.#options, ...options, jpegOf, logger });
     const headerBytes = (await output.headerBytes?.()) ?? 0;
     return { plan, format: output.format, file: unconverted.length > 0 ? null : output.file, headerBytes };
   }
@@ -130,8 +118,7 @@ export class StreamingService implements AsyncDisposable {
   async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
     // Check first, so that a full service doesn't waste an extraction on a request it will reject.
     this.#slots.assertRoom(request.client);
-    const extraction = await this.#extract(request, context);
-    const wish = { ...request, extraction, texts: await this.#readSubtitles(extraction, request, context) };
+    const wish = await this.#wishOf(request, context);
     // Fail before waiting for a slot.
     const { inputs } = this.#ways.plan(wish);
     const { limits, relay } = this.#options;
@@ -158,29 +145,23 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #extract(request: StreamRequest, context: StreamContext): Promise<Extraction> {
-    const { url, client, item, language } = request;
-    return context.timings.measure('extract', () =>
-      this.#options.extraction.extract(url, { signal: context.signal, client, item, language }),
+  /** The request, with what its page says and the subtitles to add. */
+  async #wishOf(request: StreamRequest, { signal, timings }: StreamContext): Promise<Wish> {
+    const { url, client, item, language, subtitles = [] } = request;
+    const { extraction: extractor } = this.#options;
+    const extraction = await timings.measure('extract', () =>
+      extractor.extract(url, { signal, client, item, language }),
     );
-  }
-
-  async #readSubtitles(
-    extraction: Extraction,
-    request: StreamRequest,
-    { signal, timings }: StreamContext,
-  ): Promise<TextTrack[]> {
-    const { client, subtitles = [] } = request;
-    if (subtitles.length === 0) return [];
-    return timings.measure('subtitles', () =>
+    if (subtitles.length === 0) return { ...request, extraction };
+    const texts = await timings.measure('subtitles', () =>
       readSubtitles(extraction, request, { ...this.#options, client, signal }),
     );
+    return { ...request, extraction, texts };
   }
 
   /** Subtitles alone. @throws as `stream` */
   async subtitles(request: StreamRequest, context: StreamContext): Promise<SubtitleFile> {
-    const extraction = await this.#extract(request, context);
-    const [text] = await this.#readSubtitles(extraction, request, context);
+    const { extraction, texts: [text] = [] } = await this.#wishOf(request, context);
     if (text === undefined) throw new Error('a request for subtitles has a language');
     return { ...text, id: extraction.id, title: extraction.title };
   }
@@ -197,9 +178,9 @@ export class StreamingService implements AsyncDisposable {
         untilAvailable(inputs, { signal: job.signal, maxMs: job.limits.firstByteTimeoutMs }),
       );
     }
-    const release = await timings.measure('queue', () =>
-      job.withLateReason(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
-    );
+    job.isQueued = true;
+    const release = await timings.measure('queue', () => this.#slots.acquire(job.request.client, job.signal));
+    job.isQueued = false;
     try {
       await this.#deliver(job, wish, inputs);
     } finally {
@@ -260,7 +241,7 @@ export class StreamingService implements AsyncDisposable {
     const { request, response, context, limits, signal } = job;
     const { plan, file } = way;
     if (file.totalBytes > limits.maxOutputBytes) throw tooLarge(plan.target, file.totalBytes, limits);
-    if (isAnswered(request, response, file)) return;
+    if (isAnswered(request, response, file.etag)) return;
     const range = this.#rangeOf(job, file);
     context.note({ delivery: way.kind === 'remux' ? 'remuxed' : 'original' });
     const { upstream } = this.#options;
@@ -298,10 +279,9 @@ export class StreamingService implements AsyncDisposable {
     context.note({ delivery: 'made' });
     const options = { ...this.#options, ...headOptions(job) };
     const jpegOf = jpegOfWebp.bind(null, options.tools);
-    const cover = fetchCover(plan, { ...options, jpegOf, logger: context.logger });
-    const output = await outputFor(plan, { ...options, cover });
+    const output = await outputFor(plan, { ...options, jpegOf, logger: context.logger });
     const { file } = output;
-    if (isAnswered(request, response, file)) return;
+    if (isAnswered(request, response, file?.etag ?? null)) return;
     const wanted = this.#rangeOf(job, file);
     // A generated stream can skip its beginning, but not its end, where it is verified.
     const range = file !== null && wanted?.end === file.totalBytes - 1 ? wanted : null;
@@ -342,12 +322,6 @@ function headOptions({ signal, renew, request }: StreamJob): LookOptions {
 function endOf({ response, context }: StreamJob): StreamEnd {
   if (context.signal.aborted) return 'aborted';
   return response.headersSent ? 'truncated' : 'failed';
-}
-
-function queueTimeout(): DomainError {
-  return new DomainError('overloaded', 'No slot became free in time. Try again in a moment.', {
-    retryAfterSeconds: 15,
-  });
 }
 
 /** Whether an error concerns the request rather than the site's file. */
