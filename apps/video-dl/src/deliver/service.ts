@@ -60,8 +60,7 @@ export class StreamingService implements AsyncDisposable {
 
   constructor(options: StreamingOptions) {
     this.#options = options;
-    const { maxConcurrent, maxQueued } = options.limits;
-    this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
+    this.#slots = new StreamSlots(options.limits);
     this.#metrics = streamMetrics(options.metrics, this.#slots);
     this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
     this.#ways = new Ways(options);
@@ -251,11 +250,8 @@ export class StreamingService implements AsyncDisposable {
       return;
     }
     const exit = plan.inputs[0]?.origin?.exit;
-    const reader =
-      opened === undefined
-        ? upstream.reader(way.file.object, { ...options, exit })
-        : { open: () => Promise.resolve(opened) };
-    await sendFile(job, { plan, file, range }, readSiteFile(way.file, range, reader));
+    const open = async () => opened ?? upstream.reader(way.file.object, { ...options, exit }).open(range);
+    await sendFile(job, { plan, file, range }, readSiteFile(way.file, range, open));
   }
 
   /** The part to send; null for all. @throws DomainError, after setting `Content-Range` to the size */

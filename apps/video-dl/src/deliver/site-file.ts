@@ -8,7 +8,6 @@ import { OggPages } from '../formats/ogg/pages.js';
 import { DamagedMediaError, type StructureCheck } from '../formats/structure-check.js';
 import type { Facts } from '../look/look.js';
 import type { Plan } from '../plan/plan.js';
-import type { ByteRange } from '../upstream/byte-range.js';
 import type { RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import type { Transfer } from '../upstream/transfer.js';
@@ -47,18 +46,17 @@ export function siteFileOf(
   return { format: formats[found], object, totalBytes, etag, hasRanges: true, zeroed };
 }
 
-/** Opens the file, or the part of it that the client wants. */
-export interface FileReader {
-  open(range: ByteRange | null): Promise<Pick<Transfer, 'total' | 'chunks' | 'discard'>>;
-}
-
-/** Reads the file, or a part of it, and checks its structure. @throws DomainError, TransferFault; the signal's reason */
+/**
+ * Reads the file, or a part of it, and checks its structure.
+ * @param open requests what is to be read
+ * @throws DomainError, TransferFault; the signal's reason
+ */
 export async function* readSiteFile(
   file: SiteFile,
   range: Part | null,
-  reader: FileReader,
+  open: () => Promise<Pick<Transfer, 'total' | 'chunks' | 'discard'>>,
 ): AsyncGenerator<Piece, void, void> {
-  const transfer = await reader.open(range);
+  const transfer = await open();
   try {
     // Two versions of a file may differ only in length.
     if (transfer.total !== file.totalBytes) throw changed();
