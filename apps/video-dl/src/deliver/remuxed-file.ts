@@ -79,7 +79,7 @@ export async function* readRemuxed(
   const ranges = rangesOfSources(layout, start, end);
   const readers = sources.map(({ object, exit, totalBytes: bytes }, source) => {
     const reader = upstream.reader(object, { ...options, exit });
-    return new SourceReader(readRanges(reader, ranges.get(source) ?? [], bytes));
+    return partReader(readRanges(reader, ranges.get(source) ?? [], bytes));
   });
   const tracks = fragmentTracks(layout);
   try {
@@ -90,7 +90,7 @@ export async function* readRemuxed(
       // Parts of a few bytes are all there at once.
       if (part.number % partsAtOnce === 0) await setImmediate();
       const rewriter = tracks?.rewriters[part.source];
-      rewriter?.begin(part);
+      rewriter?.begin({ number: part.number, shiftBytes: part.position - part.offset });
       let at = part.position;
       for (let done = 0; done < part.bytes;) {
         const bytes = await readers[part.source]?.read(part.offset + done, part.bytes - done);
@@ -112,32 +112,21 @@ export async function* readRemuxed(
   }
 }
 
-/** Reads parts of one of the site's files, in its order. */
-class SourceReader {
-  readonly #pieces: AsyncGenerator<Piece, void, void>;
-  #latest: Piece = { at: 0, bytes: Buffer.alloc(0) };
-
-  constructor(pieces: AsyncGenerator<Piece, void, void>) {
-    this.#pieces = pieces;
-  }
-
-  async advance(): Promise<void> {
-    const next = await this.#pieces.next();
+/** Finds parts in the pieces of one of the site's files, in its order. */
+function partReader(pieces: AsyncGenerator<Piece, void, void>) {
+  let latest: Piece = { at: 0, bytes: Buffer.alloc(0) };
+  const advance = async (): Promise<void> => {
+    const next = await pieces.next();
     if (next.done === true) throw changed();
-    this.#latest = next.value;
-  }
-
+    latest = next.value;
+  };
   /** The next bytes from `offset` on, at least one and at most `maxBytes`. */
-  async read(offset: number, maxBytes: number): Promise<Buffer> {
-    while (this.#latest.at + this.#latest.bytes.length <= offset) await this.advance();
-    const from = offset - this.#latest.at;
-    return this.#latest.bytes.subarray(from, from + maxBytes);
-  }
-
-  /** Once the signal of its connections has aborted. */
-  async close(): Promise<void> {
-    await this.#pieces.return();
-  }
+  const read = async (offset: number, maxBytes: number): Promise<Buffer> => {
+    while (latest.at + latest.bytes.length <= offset) await advance();
+    const from = offset - latest.at;
+    return latest.bytes.subarray(from, from + maxBytes);
+  };
+  return { advance, read, close: () => pieces.return() };
 }
 
 async function* readRanges(
@@ -156,20 +145,15 @@ async function* readRanges(
   }
 }
 
-interface FragmentTracks {
-  readonly rewriters: readonly FragmentRewriter[];
-  /** @throws UnexpectedMediaError if the fragments are shorter than their index says */
-  assertComplete(): void;
-}
-
-function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout): FragmentTracks | null {
+function fragmentTracks({ header, fragmentTracks: ids, tracks }: Layout) {
   if (ids === null) return null;
   const bytes = Buffer.from(header);
   const moov = childBoxes(bytes, 0).find(({ type }) => type === 'moov');
   const clock = new FragmentClock(moov === undefined ? [] : readMovieHeader(moov.bytes).tracks);
   return {
     rewriters: ids.map((id) => new FragmentRewriter(id, (moof) => clock.add(moof))),
-    assertComplete: () => {
+    /** @throws UnexpectedMediaError if the fragments are shorter than their index says */
+    assertComplete: (): void => {
       for (const [index, { type, seconds }] of tracks.entries()) {
         const endSeconds = clock.progress[index]?.endSeconds ?? 0;
         if (endSeconds < seconds - maxMissingSeconds)

@@ -127,16 +127,15 @@ export class Ways {
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
-  findOneShot(wish: Wish, { source, opened }: OneShot, options: LookOptions): Way {
+  findOneShot(
+    wish: Wish,
+    { source, opened }: { source: MediaSource; opened: OpenedFile },
+    options: LookOptions,
+  ): Way {
     const facts = new Map([[source, factsFrom(opened.head)]]);
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts, { ...this.#options, ...options });
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
     return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt) };
   }
-}
-
-interface OneShot {
-  readonly source: MediaSource;
-  readonly opened: OpenedFile;
 }
