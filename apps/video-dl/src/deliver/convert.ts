@@ -3,7 +3,6 @@ import type { ChildGroup } from '@media-services/processes';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { inputDescriptors, startMediaProcess } from '../ffmpeg/process.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
 import { largestOf } from '../formats/mpeg-ts/picture-size.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
 import { lateAudio, maxHiddenAudioSeconds, maxHiddenVideoSeconds, withInputs } from '../plan/conversion.js';
@@ -13,20 +12,17 @@ import type { RelaySession } from '../relay/session.js';
 import { Expectation } from './expectation.js';
 import type { StreamJob } from './job.js';
 import type { StreamLimits } from '../capacity.js';
-import { openInputs, type OpenInput } from './open-inputs.js';
+import { openInputs, type InputsToOpen, type OpenInput } from './open-inputs.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import type { Part } from './ranges.js';
 import { streamHeaders } from './response.js';
 import { assertComplete, assertNoEmptyTrack, type StreamsOf } from './verification.js';
 
-export interface Conversion {
-  readonly plan: Plan;
+export interface Conversion extends Omit<InputsToOpen, 'signal'> {
   readonly output: StreamOutput;
   /** The part that the client wants, which extends to the end; null for all. */
   readonly range: Part | null;
-  readonly session: RelaySession;
   readonly streamsOf: StreamsOf;
-  readonly tools: MediaTools;
   /** Already opened but unread. */
   readonly inputs?: readonly OpenInput[] | undefined;
 }

@@ -1,20 +1,15 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
+import type { TrackProgress } from '../formats/mp4/fragment-clock.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Expected } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 
-/** A track as it was sent. */
-export interface SentTrack {
+/** A track as it was sent, with what is known about its samples. */
+export interface SentTrack
+  extends
+    Pick<TrackProgress, 'endSeconds' | 'gapSeconds'>,
+    Partial<Pick<TrackProgress, 'startSeconds' | 'longestSeconds' | 'samples'>> {
   type: 'video' | 'audio';
-  /** Negative if only an edit list hides its beginning. Known with the first media; absent if 0. */
-  startSeconds?: number;
-  endSeconds: number;
-  /** Seconds of it without content. */
-  gapSeconds: number;
-  /** Duration of its longest sample, if known. */
-  longestSeconds?: number;
-  /** Number of its samples, if known. */
-  samples?: number;
 }
 
 /** What the relay knows about an input, and what ffmpeg found in it. */

@@ -32,13 +32,8 @@ export interface StreamRequest extends RangeHeaders, ConditionHeaders {
 
 const countedAtOnce = 1024 ** 2;
 
-interface StreamJobOptions {
-  readonly request: StreamRequest;
-  readonly response: ServerResponse;
-  readonly context: StreamContext;
-  readonly limits: StreamLimits;
+interface StreamJobOptions extends Pick<StreamJob, 'request' | 'response' | 'context' | 'limits' | 'renew'> {
   readonly relay: Pick<MediaRelay, 'open'>;
-  readonly renew: RenewSource;
   onBytes(bytes: number): void;
   /** Whether other requests wait for a slot. */
   isCrowded(): boolean;

@@ -13,7 +13,7 @@ export interface OpenInput extends RelayInput, InputFacts {
   readonly prerollSeconds?: number | null;
 }
 
-interface InputsToOpen {
+export interface InputsToOpen {
   readonly plan: Plan;
   readonly output: Pick<StreamOutput, 'file'>;
   readonly session: RelaySession;

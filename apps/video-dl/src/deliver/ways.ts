@@ -1,12 +1,15 @@
 import { DomainError } from '@media-services/http-common';
 import type { Page } from '../look/learnt.js';
-import { type Facts, factsFrom, type Looked, Looker, type LookOptions } from '../look/look.js';
+import {
+  type Facts,
+  factsFrom,
+  type Looked,
+  Looker,
+  type LookerOptions,
+  type LookOptions,
+} from '../look/look.js';
 import type { OpenedFile } from '../look/one-shot.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
-import type { SourceHeads } from '../look/source-heads.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
-import type { ParserPool } from '../parser-process/parser-pool.js';
-import type { MediaRelay } from '../relay/media-relay.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { Extraction } from '../extract/types.js';
 import { conversionOf, withinWindow } from '../plan/conversion.js';
@@ -18,12 +21,8 @@ import { isPlanned, remuxedFileOf, type RemuxedFile } from './remuxed-file.js';
 import { siteFileOf, type SiteFile } from './site-file.js';
 import type { WindowFile } from './window-input.js';
 
-export interface WaysOptions {
-  readonly relay: Pick<MediaRelay, 'open'>;
+export interface WaysOptions extends LookerOptions {
   readonly upstream: Upstream;
-  readonly heads: SourceHeads;
-  readonly parsers: Pick<ParserPool, 'forClient'>;
-  readonly tools: MediaTools;
   readonly planSettings: PlanSettings;
 }
 
@@ -43,17 +42,13 @@ export type Way =
   /** From a single response, which is still to be looked at. */
   | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
-/** What `/api/info` says about a stream whose size is known. */
-export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
-  /** Whether it is the site's own file, unchanged. */
-  readonly isSiteFile: boolean;
-}
-
 /** What `/api/info` says about a stream. */
 export interface Prospect {
   readonly plan: Plan;
   /** Null if its size is only known once it is made. */
-  readonly file: StatedFile | null;
+  readonly file: SiteFile | RemuxedFile | null;
+  /** Whether it is the site's own file, unchanged. */
+  readonly isSiteFile: boolean;
 }
 
 /** How long `/api/info` waits for the header of a file. */
@@ -110,10 +105,7 @@ export class Ways {
       throw error;
     });
     const way = this.find(wish, looked, options);
-    const { plan } = way;
-    if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
-    const { format, totalBytes } = way.file;
-    return { plan, file: { format, totalBytes, isSiteFile: way.kind === 'pass on' } };
+    return { plan: way.plan, file: 'file' in way ? way.file : null, isSiteFile: way.kind === 'pass on' };
   }
 
   #inWindow(whole: Plan, { window, learnt }: Looked, options: LookOptions): Way | undefined {
