@@ -25,13 +25,22 @@ import { formats } from './response.js';
 import { digest } from './site-file.js';
 
 /** An ID3 tag, a frame that states the length, then the MP3 frames. */
-export function mp3Output(plan: Plan, tools: MediaTools, cover: Promise<Cover | null>): StreamOutput {
+export function mp3Output(
+  plan: Plan,
+  tools: MediaTools,
+  cover: Promise<Cover | null>,
+  trim: AudioTrim | null = null,
+): StreamOutput {
   const tagFor = async (seconds: number | null) => makeTag(plan, await cover, outputSeconds(plan, seconds));
   const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
   return {
-    ...bareMp3(tools, null),
+    format: formats.mp3,
     file: null,
     headerBytes: async () => (await tagFor(plan.expected.seconds)).length,
+    ffmpegArguments([input], { audio, expected: { clip } }) {
+      if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
+      return mp3Arguments(input, audio, tools, { trim, clip });
+    },
     begin: ({ seconds, audioSeconds }) =>
       new Mp3Run(async (firstFrame) =>
         Buffer.concat([await tagFor(seconds), infoFrame(firstFrame, audioSeconds, kind)]),
@@ -61,7 +70,7 @@ export function exactMp3Output(
   const silentSeconds = maxSilentSamples / stated.sampleRate;
   const maxSilentFrames = Math.max(minSilentFrames, Math.ceil((silentSeconds * sampleRate) / 1152));
   return {
-    ...bareMp3(tools, { sampleRate, samples }),
+    ...mp3Output(plan, tools, Promise.resolve(cover), { sampleRate, samples }),
     file: {
       identity: stated.identity,
       totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
@@ -84,19 +93,6 @@ export function exactMp3Output(
  */
 const minSilentFrames = 4;
 const maxSilentSamples = 2200;
-
-function bareMp3(
-  tools: MediaTools,
-  trim: AudioTrim | null,
-): Pick<StreamOutput, 'format' | 'ffmpegArguments'> {
-  return {
-    format: formats.mp3,
-    ffmpegArguments([input], { audio, expected: { clip } }) {
-      if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
-      return mp3Arguments(input, audio, tools, { trim, clip });
-    },
-  };
-}
 
 /** The frames of an MP3 whose size is known. */
 interface ExactFrames extends ConstantFrames {

@@ -220,15 +220,14 @@ export class StreamingService implements AsyncDisposable {
   async #send(job: StreamJob, way: Way, wish: Wish, opened?: OpenedFile): Promise<void> {
     if (way.kind === 'pass on' || way.kind === 'remux') await this.#sendFile(job, way, opened);
     else if (way.kind === 'convert') await this.#convert(job, way, opened);
-    else await this.#sendOneShot(job, way.source, wish);
-  }
-
-  async #sendOneShot(job: StreamJob, source: MediaSource, wish: Wish): Promise<void> {
-    const opened = await openOneShot(source, { ...this.#options, ...headOptions(job) });
-    try {
-      await this.#send(job, this.#ways.findOneShot(wish, { source, opened }, headOptions(job)), wish, opened);
-    } finally {
-      opened.discard();
+    else {
+      const options = headOptions(job);
+      const file = await openOneShot(way.source, { ...this.#options, ...options });
+      try {
+        await this.#send(job, this.#ways.findOneShot(wish, way.source, file.head, options), wish, file);
+      } finally {
+        file.discard();
+      }
     }
   }
 

@@ -8,7 +8,7 @@ import {
   type LookerOptions,
   type LookOptions,
 } from '../look/look.js';
-import type { OpenedFile } from '../look/one-shot.js';
+import type { SourceHead } from '../look/source-heads.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { Extraction } from '../extract/types.js';
@@ -119,12 +119,8 @@ export class Ways {
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
-  findOneShot(
-    wish: Wish,
-    { source, opened }: { source: MediaSource; opened: OpenedFile },
-    options: LookOptions,
-  ): Way {
-    const facts = new Map([[source, factsFrom(opened.head)]]);
+  findOneShot(wish: Wish, source: MediaSource, head: SourceHead, options: LookOptions): Way {
+    const facts = new Map([[source, factsFrom(head)]]);
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts, { ...this.#options, ...options });
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };

@@ -15,10 +15,6 @@ export interface WindowFile {
 /** Less than a frame. */
 const maxLeadSeconds = 0.01;
 
-interface OpenWindow extends AsyncDisposable {
-  readonly input: OpenInput;
-}
-
 /**
  * Opens a file of only what a clip needs, which ffmpeg reads without seeking. Resolves when the site's files have
  * sent their first bytes.
@@ -28,7 +24,7 @@ export async function openWindow(
   job: StreamJob,
   { file, startSeconds }: WindowFile,
   { session, upstream, clip }: { session: RelaySession; upstream: Upstream; clip: Clip | null },
-): Promise<OpenWindow> {
+): Promise<AsyncDisposable & { readonly input: OpenInput }> {
   const ended = new AbortController();
   const signal = AbortSignal.any([job.signal, ended.signal]);
   const pieces = readRemuxed(file, null, { upstream, signal, client: job.request.client });
