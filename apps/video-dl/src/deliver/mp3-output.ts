@@ -41,10 +41,11 @@ export function mp3Output(
       if (input === undefined || audio === null) throw new Error('a plan for MP3 has an input with audio');
       return mp3Arguments(input, audio, tools, { trim, clip });
     },
-    begin: ({ seconds, audioSeconds }) =>
-      new Mp3Run(async (firstFrame) =>
-        Buffer.concat([await tagFor(seconds), infoFrame(firstFrame, audioSeconds, kind)]),
-      ),
+    begin: (expected) =>
+      new Mp3Run(async (firstFrame) => {
+        const tag = await tagFor(expected.seconds);
+        return Buffer.concat([tag, infoFrame(firstFrame, expected.audioSeconds, kind)]);
+      }),
   };
 }
 
