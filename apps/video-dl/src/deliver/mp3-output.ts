@@ -22,7 +22,7 @@ import { waitMs } from '../upstream/media-source.js';
 import type { SentTrack } from './expectation.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
-import { digest } from './site-file.js';
+import { etagOf } from './site-file.js';
 
 /** An ID3 tag, a frame that states the length, then the MP3 frames. */
 export function mp3Output(
@@ -67,7 +67,8 @@ export function exactMp3Output(
   const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
   const part = clip === null ? [] : [String(clip.startSeconds)];
   const { strongEtag } = stated.identity;
-  const version = [`${strongEtag} ${stated.totalBytes}`, machine, String(samples), tag.toString('latin1')];
+  const source = strongEtag && `${strongEtag} ${stated.totalBytes}`;
+  const etag = etagOf(source, machine, String(samples), tag.toString('latin1'), ...part);
   const silentSeconds = maxSilentSamples / stated.sampleRate;
   const maxSilentFrames = Math.max(minSilentFrames, Math.ceil((silentSeconds * sampleRate) / 1152));
   return {
@@ -75,9 +76,9 @@ export function exactMp3Output(
     file: {
       identity: stated.identity,
       totalBytes: tag.length + audio.unpaddedBytes + audio.totalBytes,
-      etag: strongEtag === undefined ? null : `"${digest(...version, ...part)}"`,
+      etag,
       seconds,
-      hasRanges: strongEtag !== undefined,
+      hasRanges: etag !== null,
       secondsBefore: (byte) => Math.max(0, byte - tag.length) / (mp3BitrateKbps * 125),
     },
     begin: () =>

@@ -16,7 +16,7 @@ import { partsBetween, rangesOfSources } from './layout-parts.js';
 import type { Part } from './ranges.js';
 import { formats, type KnownFile, type StreamFormat } from './response.js';
 import { changed, type Piece } from './send-file.js';
-import { digest } from './site-file.js';
+import { etagOf } from './site-file.js';
 
 /** An MP4 that consists of a new header and parts of the site's files. */
 export interface RemuxedFile extends KnownFile {
@@ -53,8 +53,7 @@ export function remuxedFileOf(
   const mediaBytes = layout.lengths.reduce((sum, bytes) => sum + bytes, 0);
   const totalBytes = layout.header.length + mediaBytes;
   // Changes with the header, which has the page's title.
-  const tags = heads.flatMap(({ identity }) => identity.strongEtag ?? []);
-  const etag = tags.length < heads.length ? null : `"${digest(headerDigest, ...tags)}"`;
+  const etag = etagOf(headerDigest, ...heads.map(({ identity }) => identity.strongEtag));
   const seconds = Math.round(Math.max(...layout.tracks.map((track) => track.seconds)) * 1e6) / 1e6;
   const format = video === null ? formats.m4a : formats.mp4;
   const file = { format, layout, sources, totalBytes, hasRanges: true, etag };

@@ -37,11 +37,7 @@ export function siteFileOf(
   const found = siteFile === 'audio' ? head.audioFile : head.original === siteFile ? head.original : null;
   if (found === null) return undefined;
   const { identity, totalBytes, zeroed } = head;
-  const { strongEtag } = identity;
-  const etag =
-    strongEtag === undefined
-      ? null
-      : `"${digest(strongEtag, String(totalBytes), ...zeroed.map(({ start }) => String(start)))}"`;
+  const etag = etagOf(identity.strongEtag, String(totalBytes), ...zeroed.map(({ start }) => String(start)));
   const object = upstream.object(source, renew, identity);
   return { format: formats[found], object, totalBytes, etag, hasRanges: true, zeroed };
 }
@@ -98,7 +94,11 @@ function withZeroed(chunk: Buffer, at: number, zeroed: readonly Span[]): Buffer 
   return copy;
 }
 
-/** A hash, so that the site's validators never reach a client. */
-export function digest(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('base64url').slice(0, 27);
+/**
+ * A strong validator of what depends on these parts; null if one is unknown. A hash, so that the site's validators
+ * never reach a client.
+ */
+export function etagOf(...parts: readonly (string | undefined)[]): string | null {
+  if (parts.includes(undefined)) return null;
+  return `"${createHash('sha256').update(parts.join('\0')).digest('base64url').slice(0, 27)}"`;
 }
