@@ -26,7 +26,7 @@ export interface RemuxedFile extends KnownFile {
   readonly sources: readonly RemuxSource[];
 }
 
-export interface RemuxSource {
+interface RemuxSource {
   readonly object: RemoteObject;
   readonly totalBytes: number;
   /** The outbound proxy for its URL. */
