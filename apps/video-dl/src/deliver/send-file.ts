@@ -60,7 +60,8 @@ export async function sendFile(
       receivedBytes += bytes.length;
       const wanted = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
       if (wanted.length === 0) continue;
-      if (heldBytes >= minWriteBytes) await flush();
+      // The first bytes don't wait for a slow source to send more.
+      if (sentBytes === 0 || heldBytes >= minWriteBytes) await flush();
       held.push(wanted);
       heldBytes += wanted.length;
     }
