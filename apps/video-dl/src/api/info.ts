@@ -117,7 +117,7 @@ async function describeDownloads(context: DownloadsContext): Promise<Download[]>
 async function describeOriginalAudio(context: DownloadsContext): Promise<Info['originalAudio']> {
   const prospect = await prospectOf('original', context);
   if (prospect === undefined) return null;
-  const { plan, file } = prospect;
+  const { plan, file, isSiteFile } = prospect;
   const container = (file?.format ?? copiedAudioFormat(plan))?.extension;
   if (container === undefined || container === 'mp4') return null;
   const [format] = context.extraction.selections.original;
@@ -126,7 +126,7 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
     container,
     codec: format?.audioCodec ?? null,
     bitrateKbps: format?.audioBitrateKbps ?? null,
-    isSiteFile: file?.isSiteFile === true,
+    isSiteFile,
     estimatedBytes: file?.totalBytes ?? plan.estimatedBytes,
     exactBytes: file?.totalBytes ?? null,
   };
@@ -141,12 +141,12 @@ function hrefOf(path: string, { page, clipRequest, basePath }: DownloadsContext)
 
 function describeDownload(
   target: Download['target'],
-  { plan, file }: Prospect,
+  { plan, file, isSiteFile }: Prospect,
   context: DownloadsContext,
 ): Download {
   const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
-    stream !== null && file?.isSiteFile === true ? ('as is' as const) : (stream?.action ?? null);
+    stream !== null && isSiteFile ? ('as is' as const) : (stream?.action ?? null);
   const exactBytes = file?.totalBytes ?? null;
   const common = {
     target,

@@ -5,55 +5,35 @@ import { codecFamily } from '../formats/codecs.js';
 import { copiedAudioArguments } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
-import type { RelayInput } from '../relay/session.js';
-import type { Expectation, SentTrack } from './expectation.js';
+import type { SentTrack } from './expectation.js';
 import { Mp4Run } from './mp4-output.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import { formats, type StreamFormat } from './response.js';
 
 /** The source's audio without re-encoding, in a fragmented M4A or in Ogg. */
-export class CopiedAudioOutput implements StreamOutput {
-  readonly format: StreamFormat;
-  readonly file = null;
-  readonly #plan: Plan;
-  readonly #tools: MediaTools;
-  readonly #container: 'm4a' | 'ogg';
-  readonly #cover: Promise<Cover | null>;
-
-  constructor(
-    plan: Plan,
-    tools: MediaTools,
-    { container, cover }: { container: 'm4a' | 'ogg'; cover: Promise<Cover | null> },
-  ) {
-    this.#plan = plan;
-    this.#tools = tools;
-    this.#container = container;
-    this.#cover = cover;
-    this.format = copiedAudioFormat(plan) ?? formats[container];
-  }
-
-  async headerBytes(): Promise<number> {
-    const { length = 0 } = (await this.#cover)?.bytes ?? {};
-    // Comments in Ogg are text, so the cover is in Base64.
-    return this.#container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
-  }
-
-  ffmpegArguments(
-    [input]: readonly RelayInput[],
-    { audio, title, uploader: artist, webpageUrl: comment }: Plan,
-  ): string[] {
-    if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
-    const metadata = { title, artist, comment };
-    const track = { ...audio, codec: codecFamily(audio.codec) };
-    return copiedAudioArguments(input, track, this.#container, metadata, this.#tools);
-  }
-
-  async begin(expected: Expectation): Promise<OutputRun> {
-    const cover = await this.#cover;
-    return this.#container === 'm4a'
-      ? new Mp4Run(expected, { cover, chapters: this.#plan.chapters })
-      : new OggRun(cover);
-  }
+export function copiedAudioOutput(
+  plan: Plan,
+  tools: MediaTools,
+  { container, cover }: { container: 'm4a' | 'ogg'; cover: Promise<Cover | null> },
+): StreamOutput {
+  return {
+    format: copiedAudioFormat(plan) ?? formats[container],
+    file: null,
+    headerBytes: async () => {
+      const { length = 0 } = (await cover)?.bytes ?? {};
+      // Comments in Ogg are text, so the cover is in Base64.
+      return container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
+    },
+    ffmpegArguments([input], { audio, title, uploader: artist, webpageUrl: comment }) {
+      if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
+      const track = { ...audio, codec: codecFamily(audio.codec) };
+      return copiedAudioArguments(input, track, container, { title, artist, comment }, tools);
+    },
+    begin: async (expected) =>
+      container === 'm4a'
+        ? new Mp4Run(() => expected.seconds, { cover: await cover, chapters: plan.chapters })
+        : new OggRun(await cover),
+  };
 }
 
 /** The format of a plan for original audio; undefined if its audio can't be copied. */

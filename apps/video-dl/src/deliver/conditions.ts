@@ -27,6 +27,13 @@ function matches(header: string, etag: string | null): boolean {
   return header.trim() === '*' || (etag !== null && header.split(',').some((each) => each.trim() === etag));
 }
 
-export function sendNotModified(response: ServerResponse, etag: string): void {
-  response.writeHead(304, { ETag: etag, 'Cache-Control': 'no-store' }).end();
+/** Sends a 304 if the client has this version. @throws as `hasCurrentVersion` */
+export function isAnswered(
+  request: ConditionHeaders,
+  response: ServerResponse,
+  etag: string | null,
+): boolean {
+  if (!hasCurrentVersion(request, etag)) return false;
+  response.writeHead(304, { ETag: String(etag), 'Cache-Control': 'no-store' }).end();
+  return true;
 }

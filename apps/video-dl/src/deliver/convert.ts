@@ -3,30 +3,26 @@ import type { ChildGroup } from '@media-services/processes';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { inputDescriptors, startMediaProcess } from '../ffmpeg/process.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
 import { largestOf } from '../formats/mpeg-ts/picture-size.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
 import { lateAudio, maxHiddenAudioSeconds, maxHiddenVideoSeconds, withInputs } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
 import { tooLarge } from '../plan/rejections.js';
-import type { RelayInput, RelaySession } from '../relay/session.js';
-import { Expectation, type ExpectedInput } from './expectation.js';
+import type { RelaySession } from '../relay/session.js';
+import { Expectation } from './expectation.js';
 import type { StreamJob } from './job.js';
 import type { StreamLimits } from '../capacity.js';
-import { openInputs, type OpenInput } from './open-inputs.js';
+import { openInputs, type InputsToOpen, type OpenInput } from './open-inputs.js';
 import type { OutputRun, StreamOutput } from './output.js';
-import type { Selection } from './ranges.js';
+import type { Part } from './ranges.js';
 import { streamHeaders } from './response.js';
 import { assertComplete, assertNoEmptyTrack, type StreamsOf } from './verification.js';
 
-export interface Conversion {
-  readonly plan: Plan;
+export interface Conversion extends Omit<InputsToOpen, 'signal'> {
   readonly output: StreamOutput;
-  /** The part that the client wants. It always extends to the end. */
-  readonly selection: Selection;
-  readonly session: RelaySession;
+  /** The part that the client wants, which extends to the end; null for all. */
+  readonly range: Part | null;
   readonly streamsOf: StreamsOf;
-  readonly tools: MediaTools;
   /** Already opened but unread. */
   readonly inputs?: readonly OpenInput[] | undefined;
 }
@@ -39,7 +35,7 @@ export interface Conversion {
  * @throws UnexpectedMediaError if the next request has to be made in another way
  */
 export async function convert(job: StreamJob, stream: Conversion): Promise<void> {
-  const { output, session, tools } = stream;
+  const { output, range, session, tools } = stream;
   const endFirstByte = job.context.timings.start('firstByte');
   const facts = new InputFactsReader();
   const inputs = stream.inputs ?? (await openInputs({ ...stream, signal: job.signal }));
@@ -47,7 +43,12 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
   for (const input of inputs) input.readAhead?.();
   const expected = new Expectation(
     plan.expected,
-    inputs.map((input, index) => expectedInput(input, index, facts)),
+    inputs.map((input, index) => ({
+      input,
+      get facts() {
+        return facts.inputs[index];
+      },
+    })),
   );
   await using child = await startMediaProcess({
     file: tools.ffmpeg,
@@ -59,32 +60,31 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
     onStderrLine: (line) => facts.readLine(line),
   });
   const run = await output.begin(expected);
-  const client = new PartialWriter(job, plan);
+  const send = clientFrom(range?.start ?? 0, job, plan);
+  const made = { plan, inputs, facts, run, child };
   let hasBegun = false;
   for await (const parts of readMedia(child, run, job, session)) {
-    assertNoChange(plan, { inputs, facts });
+    assertNoChange(made);
     if (!hasBegun) {
       hasBegun = true;
-      assertBeginning(plan, run, inputs);
+      assertBeginning(made);
       const isIntact = session.failure === undefined && !facts.hasInvalidData && facts.decodeErrors === 0;
       if (isIntact && session.allReceived()) assertNoEmptyTrack(run, expected);
       const header = await run.header?.();
       const headerBytes = (await output.headerBytes?.()) ?? 0;
       endFirstByte();
-      const { selection } = stream;
-      if (selection.kind === 'part') client.bytesToSkip = selection.start;
       const { saveAs } = job.request;
-      const described = { format: output.format, file: output.file, selection, headerBytes, saveAs };
-      job.begin(selection.kind === 'part' ? 206 : 200, streamHeaders(plan, described));
-      await client.send(header ? [header] : []);
+      const { format, file } = output;
+      job.begin(streamHeaders(plan, { format, file, range, headerBytes, saveAs }));
+      await send(header ? [header] : []);
     }
-    await client.send(parts);
+    await send(parts);
   }
-  await assertAudioIsKnown(plan, { run, inputs, child, facts });
-  assertNoChange(plan, { inputs, facts });
-  await assertComplete({ ...stream, plan, signal: job.signal, child, output: run, facts, expected });
+  await assertAudioIsKnown(made);
+  assertNoChange(made);
+  await assertComplete({ ...stream, ...made, signal: job.signal, output: run, expected });
   const trailer = run.trailer?.();
-  await client.send(trailer ? [trailer] : []);
+  await send(trailer ? [trailer] : []);
   await job.end();
 }
 
@@ -97,51 +97,36 @@ function withPipes(inputs: readonly OpenInput[]): OpenInput[] {
   });
 }
 
-function expectedInput(input: RelayInput, index: number, facts: InputFactsReader): ExpectedInput {
-  return {
-    input,
-    get facts() {
-      return facts.inputs[index];
-    },
+/** Sends a generated stream without the beginning that the client already has. */
+function clientFrom(startByte: number, job: StreamJob, { target }: Plan) {
+  const { limits } = job;
+  let generatedBytes = 0;
+  return async (parts: readonly Buffer[]): Promise<void> => {
+    const rests: Buffer[] = [];
+    for (const part of parts) {
+      const rest = part.subarray(Math.max(0, startByte - generatedBytes));
+      generatedBytes += part.length;
+      if (rest.length > 0) rests.push(rest);
+    }
+    if (generatedBytes > limits.maxOutputBytes) throw tooLarge(target, null, limits);
+    if (rests.length > 0) await job.send(...rests);
   };
 }
 
-/** Sends a generated stream without the beginning that the client already has. */
-class PartialWriter {
-  bytesToSkip = 0;
-  #generatedBytes = 0;
-  readonly #job: StreamJob;
-  readonly #plan: Plan;
-
-  constructor(job: StreamJob, plan: Plan) {
-    this.#job = job;
-    this.#plan = plan;
-  }
-
-  async send(parts: readonly Buffer[]): Promise<void> {
-    const rests: Buffer[] = [];
-    for (const part of parts) {
-      this.#generatedBytes += part.length;
-      const rest = part.subarray(Math.min(this.bytesToSkip, part.length));
-      this.bytesToSkip -= part.length - rest.length;
-      if (rest.length > 0) rests.push(rest);
-    }
-    const { limits } = this.#job;
-    if (this.#generatedBytes > limits.maxOutputBytes) throw tooLarge(this.#plan.target, null, limits);
-    if (rests.length > 0) await this.#job.send(...rests);
-  }
-}
-
-interface MadeSoFar {
+/** A stream in the making. */
+interface Made {
+  readonly plan: Plan;
   readonly inputs: readonly OpenInput[];
   readonly facts: InputFactsReader;
+  readonly run: OutputRun;
+  readonly child: ChildGroup;
 }
 
 const changesInTheMiddle = "The site's media change their tracks or encoding in the middle.";
 const startsOtherwise = "The beginning of the site's media differs from what they state.";
 
 /** @throws UnexpectedMediaError if a copied track changes its parameters, or a track that isn't output begins */
-function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
+function assertNoChange({ plan, inputs, facts }: Made): void {
   const [video, audio] = [inputs[0]?.changes, inputs.at(-1)?.changes];
   const changed = { video: video?.changed?.has('video'), audio: audio?.changed?.has('audio') };
   for (const track of ['video', 'audio'] as const)
@@ -168,35 +153,31 @@ function assertNoChange(plan: Plan, { inputs, facts }: MadeSoFar): void {
  * It must hide no media, and a clip must begin with its first frame.
  * @throws UnexpectedMediaError
  */
-function assertBeginning(plan: Plan, run: OutputRun, inputs: readonly OpenInput[]): void {
+function assertBeginning({ plan, run, inputs }: Made): void {
   const { video, audio, target } = plan;
   const { clip } = plan.expected;
-  if (audio?.action === 'copy' && run.isInFormat === false)
-    throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
+  const startOf = (track: 'video' | 'audio') =>
+    run.tracks.find(({ type }) => type === track)?.startSeconds ?? 0;
   // Joined segments have no edit list.
   const mayHide = clip !== null || inputs.every(({ isJoined }) => !isJoined);
   const hides = (track: 'video' | 'audio', seconds: number) =>
-    mayHide && plan[track]?.action === 'copy' && (run.startSeconds?.(track) ?? 0) < -seconds;
+    mayHide && plan[track]?.action === 'copy' && startOf(track) < -seconds;
   if (hides('video', maxHiddenVideoSeconds))
     throw new UnexpectedMediaError({ kind: 'changes', track: 'video' }, startsOtherwise);
-  if (target !== 'original' && hides('audio', maxHiddenAudioSeconds))
+  const isOther = audio?.action === 'copy' && run.isInFormat === false;
+  if (isOther || (target !== 'original' && hides('audio', maxHiddenAudioSeconds)))
     throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, startsOtherwise);
   if (clip === null || video === null || clip.readFromSeconds === 0) return;
   const isEmpty = run.tracks.find(({ type }) => type === 'video')?.samples === 0;
-  if (isEmpty || (run.startSeconds?.('video') ?? 0) > maxHiddenVideoSeconds)
+  if (isEmpty || startOf('video') > maxHiddenVideoSeconds)
     throw new UnexpectedMediaError({ kind: 'no_key_frame' }, startsOtherwise);
-}
-
-interface MadeByChild extends MadeSoFar {
-  readonly run: OutputRun;
-  readonly child: Pick<ChildGroup, 'exited'>;
 }
 
 /**
  * ffmpeg can copy audio only if it begins soon enough for its sample rate to be found, and encode it only if it begins.
  * @throws UnexpectedMediaError
  */
-async function assertAudioIsKnown(plan: Plan, { run, inputs, child, facts }: MadeByChild): Promise<void> {
+async function assertAudioIsKnown({ plan, run, inputs, child, facts }: Made): Promise<void> {
   if (run.hasMedia || !facts.hasUnknownAudio || plan.target === 'original' || plan.audio === null) return;
   if ((await child.exited).code === 0) return;
   if (plan.video !== null && inputs.at(-1)?.changes.hasAudio === false)

@@ -1,18 +1,15 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
+import type { TrackProgress } from '../formats/mp4/fragment-clock.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Expected } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 
-/** A track as it was sent. */
-export interface SentTrack {
+/** A track as it was sent, with what is known about its samples. */
+export interface SentTrack
+  extends
+    Pick<TrackProgress, 'endSeconds' | 'gapSeconds'>,
+    Partial<Pick<TrackProgress, 'startSeconds' | 'longestSeconds' | 'samples'>> {
   type: 'video' | 'audio';
-  endSeconds: number;
-  /** Seconds of it without content. */
-  gapSeconds: number;
-  /** Duration of its longest sample, if known. */
-  longestSeconds?: number;
-  /** Number of its samples, if known. */
-  samples?: number;
 }
 
 /** What the relay knows about an input, and what ffmpeg found in it. */
@@ -63,26 +60,17 @@ export class Expectation {
    * count; a page or file may state too little without losing anything.
    */
   shortfalls(tracks: readonly SentTrack[]): Shortfall[] {
-    return this.inputs.flatMap((expectedInput, inputIndex) => {
-      const { lengths, isWhole = false } = expectedInput.input;
-      const short = (track: SentTrack): boolean => {
-        const required = requiredOf(track);
-        return required !== undefined && isShort(track, required);
-      };
-      const requiredOf = ({ type }: SentTrack): RequiredLength | undefined =>
-        lengths === null
-          ? this.#requiredLength(expectedInput)
-          : delivered(lengths[type], expectedInput.input.offsetSeconds ?? 0, this.clip);
+    return this.inputs.flatMap((expected, inputIndex) => {
+      const { lengths, isWhole = false } = expected.input;
       const sent = tracksOf(tracks, this.inputs.length, inputIndex);
+      const short = sent.flatMap((track) => {
+        const required = this.#requiredOf(track, expected);
+        return isShort(track, required) ? [{ track, inputIndex, expectedSeconds: required.seconds }] : [];
+      });
       // The file states a longer duration than it has.
-      if (isWhole && sent.every(short)) return [];
-      const isShorterTrack = lengths === null && sent.some((track) => !short(track));
-      return sent.filter(short).map((track) => ({
-        track,
-        inputIndex,
-        expectedSeconds: requiredOf(track)?.seconds ?? 0,
-        isShorterTrack,
-      }));
+      if (isWhole && short.length === sent.length) return [];
+      const isShorterTrack = lengths === null && short.length < sent.length;
+      return short.map((shortfall) => ({ ...shortfall, isShorterTrack }));
     });
   }
 
@@ -92,15 +80,26 @@ export class Expectation {
     return facts === undefined ? null : ownSeconds(facts, this.clip === null ? this.#pageSeconds : null);
   }
 
-  #requiredLength(expected: ExpectedInput): RequiredLength | undefined {
+  /** As measured by the relay, or else as stated: exactly by some files, roughly by playlists and pages. */
+  #requiredOf(track: SentTrack, expected: ExpectedInput): RequiredLength {
     const { input, facts } = expected;
-    if (this.#mediaStateWrongLength || (facts !== undefined && !input.isJoined && !statesExactly(facts)))
-      return undefined;
-    const whole = requiredLength(expected, this.#statedSeconds(expected));
-    if (whole !== undefined) return inClip(whole, this.clip);
+    const { lengths, isJoined, offsetSeconds } = input;
+    if (lengths !== null) {
+      const seconds = lengths[track.type];
+      if (seconds === null) return nothing;
+      // A few hundredths of a second may be missing between segments.
+      const toleranceSeconds = exactToleranceSeconds + seconds * 0.0005;
+      return inClip({ seconds: (offsetSeconds ?? 0) + seconds, toleranceSeconds }, track, this.clip);
+    }
+    const isRough = facts !== undefined && !isJoined && !statesExactly(facts);
+    if (this.#mediaStateWrongLength || isRough || facts?.guessed === true) return nothing;
+    const stated = this.#statedSeconds(expected);
+    if (stated !== null) {
+      const toleranceSeconds = Math.max(exactToleranceSeconds, isJoined ? stated * 0.01 : 0);
+      return inClip({ seconds: stated, toleranceSeconds }, track, this.clip);
+    }
     const seconds = this.#pageSeconds;
-    if (seconds === null || facts?.guessed) return undefined;
-    return { seconds, toleranceSeconds: Math.max(2, seconds * 0.05) };
+    return seconds === null ? nothing : { seconds, toleranceSeconds: Math.max(2, seconds * 0.05) };
   }
 
   /**
@@ -147,52 +146,34 @@ export interface Shortfall {
 }
 
 interface RequiredLength {
-  seconds: number;
-  toleranceSeconds: number;
-  /** It is the length of a clip. */
-  isClip?: boolean;
+  readonly seconds: number;
+  readonly toleranceSeconds: number;
 }
+
+const nothing: RequiredLength = { seconds: 0, toleranceSeconds: Infinity };
 
 /** Whether a track is as long as its source stream states. */
-export function isAsLongAs(track: SentTrack, streamSeconds: number, clip: Clip | null = null): boolean {
-  const whole = { seconds: streamSeconds, toleranceSeconds: exactToleranceSeconds };
-  return !isShort(track, inClip(whole, clip));
+export function isAsLongAs(track: SentTrack, seconds: number, clip: Clip | null = null): boolean {
+  return !isShort(track, inClip({ seconds, toleranceSeconds: exactToleranceSeconds }, track, clip));
 }
 
-/** The last sample of a clip may extend past its end, so a clip may fall short by one sample. */
-function isShort({ endSeconds, longestSeconds = 0 }: SentTrack, required: RequiredLength): boolean {
-  const { seconds, toleranceSeconds, isClip = false } = required;
-  return endSeconds < seconds - toleranceSeconds - (isClip ? longestSeconds : 0);
+function isShort({ endSeconds }: SentTrack, { seconds, toleranceSeconds }: RequiredLength): boolean {
+  return endSeconds < seconds - toleranceSeconds;
 }
 
-function requiredLength(expected: ExpectedInput, seconds: number | null): RequiredLength | undefined {
-  const { facts } = expected;
-  const stated = facts?.guessed ? null : seconds;
-  if (stated === null) return undefined;
-  const isExact = facts !== undefined && !expected.input.isJoined;
-  return {
-    seconds: stated,
-    toleranceSeconds: isExact ? exactToleranceSeconds : Math.max(exactToleranceSeconds, stated * 0.01),
-  };
-}
-
-/** Required length, as measured by the relay. A few hundredths of a second may be missing between segments. */
-function delivered(
-  seconds: number | null,
-  offsetSeconds: number,
+/**
+ * The required length within a clip. The track's own length matters only if the clip extends to its end. The last
+ * sample may extend past the end of a clip, which may then fall short by one sample.
+ */
+function inClip(
+  { seconds, toleranceSeconds }: RequiredLength,
+  { longestSeconds = 0 }: SentTrack,
   clip: Clip | null,
-): RequiredLength | undefined {
-  if (seconds === null) return undefined;
-  const toleranceSeconds = exactToleranceSeconds + seconds * 0.0005;
-  return inClip({ seconds: offsetSeconds + seconds, toleranceSeconds }, clip);
-}
-
-/** The required length within a clip. The track's own length matters only if the clip extends to its end. */
-function inClip({ seconds, toleranceSeconds }: RequiredLength, clip: Clip | null): RequiredLength {
+): RequiredLength {
   if (clip === null) return { seconds, toleranceSeconds };
   const isCut = clip.endSeconds !== null && clip.endSeconds <= seconds - toleranceSeconds;
   const own = isCut ? exactToleranceSeconds : toleranceSeconds;
-  return { seconds: secondsIn(clip, seconds), toleranceSeconds: own, isClip: true };
+  return { seconds: secondsIn(clip, seconds), toleranceSeconds: own + longestSeconds };
 }
 
 /** How much shorter a track may be than its container states, for containers with exact durations. */

@@ -5,7 +5,7 @@ import type { Upstream } from '../upstream/upstream.js';
 
 const maxCoverWaitMs = 1500;
 
-interface FetchCoverOptions {
+export interface FetchCoverOptions {
   readonly upstream: Pick<Upstream, 'fetchBytes'>;
   /** Null if it can't be converted, or not now. */
   readonly jpegOf: (webp: Buffer, signal: AbortSignal) => Promise<Buffer | null>;

@@ -32,13 +32,8 @@ export interface StreamRequest extends RangeHeaders, ConditionHeaders {
 
 const countedAtOnce = 1024 ** 2;
 
-interface StreamJobOptions {
-  readonly request: StreamRequest;
-  readonly response: ServerResponse;
-  readonly context: StreamContext;
-  readonly limits: StreamLimits;
+interface StreamJobOptions extends Pick<StreamJob, 'request' | 'response' | 'context' | 'limits' | 'renew'> {
   readonly relay: Pick<MediaRelay, 'open'>;
-  readonly renew: RenewSource;
   onBytes(bytes: number): void;
   /** Whether other requests wait for a slot. */
   isCrowded(): boolean;
@@ -60,9 +55,10 @@ export class StreamJob implements Disposable {
   /** Covers everything before the first byte: the site's waiting time, the queue, probing the source, ffmpeg. */
   readonly #firstByteTimer: NodeJS.Timeout;
   readonly #onClientGone = (): void => this.abort(this.context.signal.reason);
-  #lateReason: () => Error;
+  /** Whether a slot is what the stream waits for. */
+  isQueued = false;
   #session: RelaySession | undefined;
-  #writer: ClientWriter | undefined;
+  readonly #writer: ClientWriter;
   /** Sent since the last call of `onBytes`, which counts with labels and so costs about as much as a write. */
   #uncountedBytes = 0;
 
@@ -74,12 +70,15 @@ export class StreamJob implements Disposable {
     this.context = context;
     this.limits = limits;
     this.renew = renew;
-    this.#lateReason = () => firstByteTimeout(limits);
+    this.#writer = new ClientWriter(response, this);
     const { totalTimeoutMs, firstByteTimeoutMs } = limits;
     // setTimeout takes 31 bits; a longer limit amounts to none.
     const totalMs = Math.min(totalTimeoutMs, 2 ** 31 - 1);
     this.#totalTimer = setTimeout(() => this.abort(totalTimeout(totalTimeoutMs)), totalMs);
-    this.#firstByteTimer = setTimeout(() => this.abort(this.#lateReason()), firstByteTimeoutMs);
+    this.#firstByteTimer = setTimeout(
+      () => this.abort(this.isQueued ? queueTimeout() : firstByteTimeout(limits)),
+      firstByteTimeoutMs,
+    );
     context.signal.addEventListener('abort', this.#onClientGone, { once: true });
     if (context.signal.aborted) this.#onClientGone();
   }
@@ -99,17 +98,6 @@ export class StreamJob implements Disposable {
     if (this.context.signal.aborted) this.#onClientGone();
   }
 
-  /** Awaits work that reports its own error if the first-byte deadline passes. */
-  async withLateReason<T>(late: () => Error, work: () => Promise<T>): Promise<T> {
-    const usual = this.#lateReason;
-    this.#lateReason = late;
-    try {
-      return await work();
-    } finally {
-      this.#lateReason = usual;
-    }
-  }
-
   /** Opens the stream's relay session, in place of an earlier one. Its failure aborts the stream. */
   openSession(source: MediaSource | undefined): RelaySession {
     this.#session?.close();
@@ -122,29 +110,22 @@ export class StreamJob implements Disposable {
   }
 
   /** Sends the headers; call once the first byte of media exists. */
-  begin(status: 200 | 206, headers: Record<string, string>): void {
+  begin(headers: Record<string, string>): void {
     this.signal.throwIfAborted();
     clearTimeout(this.#firstByteTimer);
-    this.response.writeHead(status, headers);
-    this.#writer = new ClientWriter(this.response, {
-      signal: this.signal,
-      idleTimeoutMs: this.limits.clientIdleTimeoutMs,
-      minBytesPerMinute: this.limits.minClientBytesPerMinute,
-      onSlow: () => this.abort(slowClient(this.limits)),
-      onIdle: () => this.abort(idleClient(this.limits)),
-    });
+    this.response.writeHead('Content-Range' in headers ? 206 : 200, headers);
   }
 
   /** Sends bytes with backpressure. @throws the signal's reason */
   async send(...parts: readonly Uint8Array[]): Promise<void> {
     for (const { length } of parts) this.#uncountedBytes += length;
     if (this.#uncountedBytes >= countedAtOnce) this.#countBytes();
-    await this.#openWriter.write(...parts);
+    await this.#writer.write(...parts);
   }
 
   /** Ends a complete response. @throws the signal's reason */
   async end(): Promise<void> {
-    await this.#openWriter.end();
+    await this.#writer.end();
   }
 
   /** Aborts the stream when the source is too slow to keep its slot, or silent. */
@@ -173,11 +154,12 @@ export class StreamJob implements Disposable {
     this.#options.onBytes(this.#uncountedBytes);
     this.#uncountedBytes = 0;
   }
+}
 
-  get #openWriter(): ClientWriter {
-    if (this.#writer === undefined) throw new Error('begin() must be called before sending bytes');
-    return this.#writer;
-  }
+function queueTimeout(): DomainError {
+  return new DomainError('overloaded', 'No slot became free in time. Try again in a moment.', {
+    retryAfterSeconds: 15,
+  });
 }
 
 function firstByteTimeout({ firstByteTimeoutMs }: StreamLimits): DomainError {
@@ -192,15 +174,4 @@ function totalTimeout(totalTimeoutMs: number): DomainError {
     'timeout',
     `The stream took longer than the limit of ${totalTimeoutMs / 1000} s. Request a part of the video, or try again later.`,
   );
-}
-
-function slowClient({ minClientBytesPerMinute }: StreamLimits): DomainError {
-  return new DomainError(
-    'timeout',
-    `The client read fewer than ${minClientBytesPerMinute} bytes in a minute.`,
-  );
-}
-
-function idleClient({ clientIdleTimeoutMs }: StreamLimits): DomainError {
-  return new DomainError('timeout', `The client read nothing for ${clientIdleTimeoutMs / 1000} s.`);
 }

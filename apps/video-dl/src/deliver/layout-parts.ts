@@ -11,8 +11,6 @@ interface Part {
   readonly bytes: number;
   /** In the output. */
   readonly position: number;
-  /** Position minus offset. */
-  readonly shiftBytes: number;
   /** Whether it is read to its end. */
   readonly isWhole: boolean;
 }
@@ -32,7 +30,6 @@ export function* partsBetween(layout: Layout, start: number, end: number): Gener
         offset: offset + skipped,
         bytes: last - skipped,
         position: position + skipped,
-        shiftBytes: position - offset,
         isWhole: last === length,
       };
     position += length;

@@ -1,4 +1,4 @@
-import { firstFrameSeconds, probe, ProbeError, type ProbeOptions } from '../ffmpeg/probe.js';
+import { firstFrameSeconds, probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
 import { startsAfterEnd, type Clip } from '../plan/clip.js';
@@ -13,7 +13,7 @@ export interface OpenInput extends RelayInput, InputFacts {
   readonly prerollSeconds?: number | null;
 }
 
-interface InputsToOpen {
+export interface InputsToOpen {
   readonly plan: Plan;
   readonly output: Pick<StreamOutput, 'file'>;
   readonly session: RelaySession;
@@ -34,6 +34,12 @@ export async function openInputs({
   signal,
 }: InputsToOpen): Promise<readonly OpenInput[]> {
   const { tracks, clip } = plan.expected;
+  const unlessUnreadable = (error: unknown): Partial<OpenInput> => {
+    signal.throwIfAborted();
+    // ffmpeg either reads the file anyway or reports a better error.
+    if (error instanceof ProbeError) return { offsetSeconds: 0 };
+    throw error;
+  };
   const span = clip && { startSeconds: clip.readFromSeconds, endSeconds: clip.endSeconds };
   try {
     const inputs = await Promise.all(
@@ -43,7 +49,11 @@ export async function openInputs({
         if (index === 0 && plan.video?.action === 'copy') await found[0]?.lookAhead?.();
         if (clip === null) return found;
         return Promise.all(
-          found.map((input) => clipInput(input, { plan, clip, track, session, tools, signal })),
+          found.map(async (input) => {
+            const facts = clipFacts(input, { plan, clip, track, session, tools, signal });
+            // A copy would have the first values of what the relay learns while ffmpeg reads.
+            return Object.assign(input, await facts.catch(unlessUnreadable));
+          }),
         );
       }),
     );
@@ -69,44 +79,18 @@ interface ClipContext extends Omit<InputsToOpen, 'output'> {
   readonly track: 'all' | 'video' | 'audio';
 }
 
-/** Adds what a clip of the input depends on. */
-async function clipInput(input: RelayInput, context: ClipContext): Promise<OpenInput> {
-  const { clip, session, tools, signal } = context;
-  const { keyFrameSeconds: videoSeconds } = input;
-  if (input.isJoined)
-    return withFacts(input, {
-      startsWithKeyFrame: videoSeconds !== null && isAt(videoSeconds, clip.startSeconds),
-    });
-  const { environment, parse } = session;
-  const options = { signal, parse, environment };
-  try {
-    const found = await probe(tools, input.url, options);
-    return withFacts(input, await clipFacts(input.url, found, { ...context, options }));
-  } catch (error) {
-    signal.throwIfAborted();
-    // ffmpeg either reads the file anyway or reports a better error.
-    if (error instanceof ProbeError) return withFacts(input, { offsetSeconds: 0 });
-    throw error;
-  }
-}
-
-/** Keeps the getters of what the relay learns while ffmpeg reads; a copy alone would have their first values. */
-function withFacts(input: RelayInput, facts: Partial<OpenInput>): OpenInput {
-  const getters = Object.entries(Object.getOwnPropertyDescriptors(input)).filter(
-    ([, each]) => each.get !== undefined,
-  );
-  return Object.defineProperties({ ...input, ...facts }, Object.fromEntries(getters));
-}
-
 /** In files that it seeks by decode times, ffmpeg seeks to 3/23 s before the time, for codecs with B-frames. */
 const bFrameSeconds = 0.131;
 
-/** @throws InvalidRequestError if the clip starts after the end of the media */
+/** What a clip of the input depends on. @throws ProbeError; InvalidRequestError if it starts after the end of the media */
 async function clipFacts(
-  url: string,
-  found: Probe,
-  { plan, clip, track, tools, options }: ClipContext & { readonly options: ProbeOptions },
-): Promise<Pick<OpenInput, 'offsetSeconds' | 'prerollSeconds' | keyof InputFacts>> {
+  { url, isJoined, keyFrameSeconds }: RelayInput,
+  { plan, clip, track, session: { environment, parse }, tools, signal }: ClipContext,
+): Promise<Partial<OpenInput>> {
+  if (isJoined)
+    return { startsWithKeyFrame: keyFrameSeconds !== null && isAt(keyFrameSeconds, clip.startSeconds) };
+  const options = { signal, parse, environment };
+  const found = await probe(tools, url, options);
   assertIsInside(clip, found);
   const type = track === 'audio' ? 'audio' : 'video';
   // Second 0 is the first video frame, even for a clip of the audio alone.

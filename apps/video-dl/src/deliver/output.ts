@@ -24,7 +24,7 @@ export interface StreamOutput {
   headerBytes?(): Promise<number>;
   ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[];
   /** ffmpeg is starting meanwhile, so this may wait for a cover. */
-  begin(expected: Expectation): Promise<OutputRun>;
+  begin(expected: Expectation): OutputRun | Promise<OutputRun>;
 }
 
 /** Post-processes and measures ffmpeg's output on its way to the client. */
@@ -34,14 +34,12 @@ export interface OutputRun {
   /** Whether the output so far ends at the end of a box or frame. */
   readonly isWhole: boolean;
   readonly tracks: readonly SentTrack[];
-  /** Start time of a track; negative if only an edit list hides its beginning. Known with the first media; absent if 0. */
-  startSeconds?(type: SentTrack['type']): number;
   /** False if the media isn't in the format of the output. Known with the first media. */
   readonly isInFormat?: boolean;
   /** Takes ffmpeg's next bytes and returns those for the client. */
   push(chunk: Buffer): readonly Buffer[];
   /** Bytes to send before the media. Called once, with the first media. */
-  header?(): Promise<Buffer>;
+  header?(): Buffer | Promise<Buffer>;
   /** Bytes to send after the media. Called once, after verification. @throws DomainError if the output is too short */
   trailer?(): Buffer;
 }

@@ -1,33 +1,33 @@
-import type { Cover } from '../formats/cover.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
 import type { Plan } from '../plan/plan.js';
 import { notCopyable } from '../plan/rejections.js';
-import { CopiedAudioOutput } from './audio-output.js';
-import { ExactMp3Output, Mp3Output, statedAudio } from './mp3-output.js';
-import { Mp4Output } from './mp4-output.js';
+import { copiedAudioOutput } from './audio-output.js';
+import { fetchCover, type FetchCoverOptions } from './fetch-cover.js';
+import { exactMp3Output, mp3Output, statedAudio } from './mp3-output.js';
+import { mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 
-interface OutputOptions extends HeadOptions {
+interface OutputOptions extends HeadOptions, FetchCoverOptions {
   readonly heads: SourceHeads;
   readonly tools: MediaTools;
-  readonly cover: Promise<Cover | null>;
 }
 
 /** What ffmpeg makes for a plan. @throws DomainError if no container takes the audio; the signal's reason */
 export async function outputFor(plan: Plan, options: OutputOptions): Promise<StreamOutput> {
-  const { heads, tools, cover } = options;
+  const { heads, tools } = options;
+  const cover = fetchCover(plan, options);
   switch (plan.container) {
     case 'mp4':
-      return new Mp4Output(plan, tools);
+      return mp4Output(plan, tools);
     case 'm4a':
     case 'ogg':
-      return new CopiedAudioOutput(plan, tools, { container: plan.container, cover });
+      return copiedAudioOutput(plan, tools, { container: plan.container, cover });
     case 'mp3': {
-      const stated = plan.statesWrongAudioLength ? null : await statedAudio(heads, plan, options);
+      const stated = await statedAudio(heads, plan, options);
       return stated === null
-        ? new Mp3Output(plan, tools, cover)
-        : new ExactMp3Output(plan, tools, stated, await cover);
+        ? mp3Output(plan, tools, cover)
+        : exactMp3Output(plan, tools, stated, await cover);
     }
     case null:
       throw notCopyable(plan.audio?.codec ?? 'unknown');

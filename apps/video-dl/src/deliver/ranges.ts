@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** The range headers of a request (RFC 9110 §13.1.5, §14.2). */
 export interface RangeHeaders {
@@ -12,7 +13,9 @@ export type Selection =
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
   | { readonly kind: 'unsatisfiable' };
 
-export const whole: Selection = { kind: 'whole' };
+export type Part = Extract<Selection, { kind: 'part' }>;
+
+const whole: Selection = { kind: 'whole' };
 
 /**
  * The bytes of a file that a request gets. Multiple ranges, unknown units and invalid
@@ -47,8 +50,8 @@ const maxRemembered = 10_000;
  * without `If-Range` don't say which version they hold.
  */
 export class SentVersions {
-  /** `null`: the client got more than one version, so it may hold either. */
-  readonly #versions = new Map<string, string | null>();
+  /** Empty if the client got more than one version, because it may hold either. */
+  readonly #versions = new LRUCache<string, string>({ max: maxRemembered });
 
   /** Whether this process sent the client this version and no other. */
   holds(request: SentTo, version: string): boolean {
@@ -68,10 +71,7 @@ export class SentVersions {
   remember(request: SentTo, version: string): void {
     const key = keyOf(request);
     const sent = this.#versions.get(key);
-    this.#versions.delete(key);
-    this.#versions.set(key, sent === undefined || sent === version ? version : null);
-    const [oldest] = this.#versions.keys();
-    if (this.#versions.size > maxRemembered && oldest !== undefined) this.#versions.delete(oldest);
+    this.#versions.set(key, sent === undefined || sent === version ? version : '');
   }
 }
 

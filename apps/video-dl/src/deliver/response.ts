@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { contentDisposition, DomainError, fileName } from '@media-services/http-common';
+import type { StreamLimits } from '../capacity.js';
 import { outputSeconds, type Plan } from '../plan/plan.js';
-import type { Selection } from './ranges.js';
+import type { Part } from './ranges.js';
 
 /** Media types and file extensions of streams. */
 export const formats = {
@@ -21,7 +22,7 @@ export type StreamFormat = (typeof formats)[keyof typeof formats];
 /** A stream whose every byte is determined before the first is sent. */
 export interface KnownFile {
   readonly totalBytes: number;
-  /** Strong; null if two requests may get different bytes undetected. */
+  /** Strong: the same tag means the same bytes. Null if two requests may get different bytes undetected. */
   readonly etag: string | null;
   /** Exact duration of its media; absent if the plan states it. */
   readonly seconds?: number;
@@ -41,7 +42,8 @@ interface DescribedStream {
   readonly format: StreamFormat;
   /** Null if the size is unknown until ffmpeg's last byte. */
   readonly file: KnownFile | null;
-  readonly selection: Selection;
+  /** The part to send; null for all. */
+  readonly range: Part | null;
   /** Bytes before the media that the plan's estimate doesn't include. */
   readonly headerBytes?: number;
   readonly saveAs: SaveAs | undefined;
@@ -50,7 +52,7 @@ interface DescribedStream {
 /** The headers of a stream, the same for GET and HEAD. */
 export function streamHeaders(
   plan: Plan,
-  { format, file, selection, headerBytes = 0, saveAs = {} }: DescribedStream,
+  { format, file, range, headerBytes = 0, saveAs = {} }: DescribedStream,
 ): Record<string, string> {
   const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
@@ -63,7 +65,7 @@ export function streamHeaders(
     'Cache-Control': 'no-store',
     // A buffering proxy would delay the whole stream.
     'X-Accel-Buffering': 'no',
-    ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, selection)),
+    ...(file === null ? estimatedLength(plan, headerBytes) : exactLength(file, range)),
     ...(seconds !== null && { 'X-Content-Duration': String(seconds) }),
   };
 }
@@ -77,40 +79,24 @@ function estimatedLength({ estimatedBytes }: Plan, headerBytes: number): Record<
   return estimatedBytes === null ? {} : { 'Estimated-Content-Length': String(estimatedBytes + headerBytes) };
 }
 
-function exactLength({ totalBytes, etag }: KnownFile, selection: Selection): Record<string, string> {
-  const validator: Record<string, string> = etag === null ? {} : { ETag: etag };
-  if (selection.kind !== 'part') return { 'Content-Length': String(totalBytes), ...validator };
-  const { start, end } = selection;
+function exactLength({ totalBytes, etag }: KnownFile, range: Part | null): Record<string, string> {
+  const { start, end } = range ?? { start: 0, end: totalBytes - 1 };
   return {
     'Content-Length': String(end - start + 1),
-    'Content-Range': `bytes ${start}-${end}/${totalBytes}`,
-    ...validator,
+    ...(range !== null && { 'Content-Range': `bytes ${start}-${end}/${totalBytes}` }),
+    ...(etag !== null && { ETag: etag }),
   };
-}
-
-/** 206 for a part. @throws DomainError `range_not_satisfiable`, after setting `Content-Range` to the size */
-export function statusOf(selection: Selection, file: KnownFile | null, response: ServerResponse): 200 | 206 {
-  if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? 206 : 200;
-  const size = file?.totalBytes ?? 0;
-  response.setHeader('Content-Range', `bytes */${size}`);
-  throw new DomainError(
-    'range_not_satisfiable',
-    `The file has only ${size} bytes. Request a range that starts before its end.`,
-  );
 }
 
 interface ClientWriterOptions {
   readonly signal: AbortSignal;
-  readonly idleTimeoutMs: number;
-  /** Per minute spent waiting for the client; 0 for no limit. */
-  readonly minBytesPerMinute: number;
-  readonly onIdle: () => void;
-  readonly onSlow: () => void;
+  readonly limits: Pick<StreamLimits, 'clientIdleTimeoutMs' | 'minClientBytesPerMinute'>;
+  abort(reason: DomainError): void;
 }
 
 const minuteMs = 60_000;
 
-/** Writes to the client with backpressure and reports when it is too slow to keep its slot. */
+/** Writes to the client with backpressure and ends the stream when it is too slow to keep its slot. */
 export class ClientWriter {
   readonly #response: ServerResponse;
   readonly #options: ClientWriterOptions;
@@ -142,8 +128,9 @@ export class ClientWriter {
   #countWait(waitedMs: number): void {
     this.#waitedMs += waitedMs;
     if (this.#waitedMs < minuteMs) return;
-    if (this.#takenBytes * (minuteMs / this.#waitedMs) < this.#options.minBytesPerMinute)
-      this.#options.onSlow();
+    const { limits } = this.#options;
+    if (this.#takenBytes * (minuteMs / this.#waitedMs) < limits.minClientBytesPerMinute)
+      this.#options.abort(slowClient(limits));
     this.#waitedMs = 0;
     this.#takenBytes = 0;
   }
@@ -157,8 +144,8 @@ export class ClientWriter {
   }
 
   async #until(event: 'drain' | 'finish'): Promise<void> {
-    const { signal, idleTimeoutMs, onIdle } = this.#options;
-    const timer = setInterval(onIdle, idleTimeoutMs);
+    const { signal, limits } = this.#options;
+    const timer = setInterval(() => this.#options.abort(idleClient(limits)), limits.clientIdleTimeoutMs);
     try {
       await once(this.#response, event, { signal });
     } catch (error) {
@@ -168,4 +155,15 @@ export class ClientWriter {
       clearInterval(timer);
     }
   }
+}
+
+function slowClient({ minClientBytesPerMinute }: ClientWriterOptions['limits']): DomainError {
+  return new DomainError(
+    'timeout',
+    `The client read fewer than ${minClientBytesPerMinute} bytes in a minute.`,
+  );
+}
+
+function idleClient({ clientIdleTimeoutMs }: ClientWriterOptions['limits']): DomainError {
+  return new DomainError('timeout', `The client read nothing for ${clientIdleTimeoutMs / 1000} s.`);
 }

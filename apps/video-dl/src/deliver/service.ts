@@ -2,31 +2,29 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { ExtractionService } from '../extract/service.js';
-import type { Extraction } from '../extract/types.js';
 import { type Page, UnexpectedMediaError } from '../look/learnt.js';
 import type { LookOptions } from '../look/look.js';
 import { openOneShot, type OpenedFile } from '../look/one-shot.js';
-import type { Plan } from '../plan/plan.js';
 import { tooLarge } from '../plan/rejections.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
 import type { StreamLimits } from '../capacity.js';
-import { hasCurrentVersion, sendNotModified } from './conditions.js';
+import { hasCurrentVersion, isAnswered } from './conditions.js';
 import { convert } from './convert.js';
-import { fetchCover } from './fetch-cover.js';
 import { jpegOfWebp } from '../ffmpeg/jpeg.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
 import { outputFor } from './outputs.js';
-import { passOn } from './pass-on.js';
-import { SentVersions, versionOf, whole, type Selection } from './ranges.js';
-import { remux } from './remux.js';
+import { type Part, SentVersions, versionOf } from './ranges.js';
+import { readRemuxed } from './remuxed-file.js';
+import { sendFile } from './send-file.js';
+import { readSiteFile } from './site-file.js';
 import { readSubtitles } from './subtitles.js';
-import { statusOf, streamHeaders, type KnownFile } from './response.js';
+import { streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { type StreamEnd, streamMetrics, StreamSlots } from './slots.js';
 import { type Prospect, type Way, Ways, type WaysOptions, type Wish } from './ways.js';
 import type { StreamsOf } from './verification.js';
-import { WindowInput } from './window-input.js';
+import { openWindow } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
@@ -42,14 +40,6 @@ type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
 export interface SubtitleFile extends TextTrack {
   readonly id: string;
   readonly title: string;
-}
-
-/** Sends a 304 if the client has this version. @throws DomainError `precondition_failed` */
-function isAnswered(request: StreamRequest, response: ServerResponse, file: KnownFile | null): boolean {
-  const etag = file?.etag ?? null;
-  if (!hasCurrentVersion(request, etag)) return false;
-  sendNotModified(response, String(etag));
-  return true;
 }
 
 /** The response to HEAD. */
@@ -70,8 +60,7 @@ export class StreamingService implements AsyncDisposable {
 
   constructor(options: StreamingOptions) {
     this.#options = options;
-    const { maxConcurrent, maxQueued } = options.limits;
-    this.#slots = new StreamSlots({ maxRunning: maxConcurrent, maxWaiting: maxQueued });
+    this.#slots = new StreamSlots(options.limits);
     this.#metrics = streamMetrics(options.metrics, this.#slots);
     this.#resumes = new ResumeBudget(options.planSettings.maxDurationSeconds);
     this.#ways = new Ways(options);
@@ -88,17 +77,16 @@ export class StreamingService implements AsyncDisposable {
     if (hasCurrentVersion(request, etag)) return { status: 304, headers: { ETag: String(etag) } };
     // The client may now request ranges of this version, each from another connection.
     if (described.file?.hasRanges === true) this.#sentVersions.remember(request, versionOf(described.file));
-    const headers = streamHeaders(described.plan, { ...described, selection: whole, saveAs: request.saveAs });
+    const headers = streamHeaders(described.plan, { ...described, range: null, saveAs: request.saveAs });
     return { status: 200, headers };
   }
 
   /** Starts no ffmpeg, so a cover that has to be converted leaves the size open. */
   async #describe(request: StreamRequest, context: StreamContext) {
-    const extraction = await this.#extract(request, context);
-    const { signal } = context;
+    const wish = await this.#wishOf(request, context);
+    const { signal, logger } = context;
     const options = { signal, renew: this.#renewal(request), client: request.client, depth: 'all' } as const;
-    const texts = await this.#readSubtitles(extraction, request, context);
-    const way = await this.#ways.decide({ ...request, extraction, texts }, options);
+    const way = await this.#ways.decide(wish, options);
     const { plan } = way;
     if (way.kind === 'pass on' || way.kind === 'remux')
       return { plan, format: way.file.format, file: way.file };
@@ -107,8 +95,7 @@ export class StreamingService implements AsyncDisposable {
       unconverted.push(webp);
       return Promise.resolve(null);
     };
-    const cover = fetchCover(plan, { ...this.#options, ...options, jpegOf, logger: context.logger });
-    const output = await outputFor(plan, { ...this.#options, ...options, cover });
+    const output = await outputFor(plan, { ...this.#options, ...options, jpegOf, logger });
     const headerBytes = (await output.headerBytes?.()) ?? 0;
     return { plan, format: output.format, file: unconverted.length > 0 ? null : output.file, headerBytes };
   }
@@ -130,8 +117,7 @@ export class StreamingService implements AsyncDisposable {
   async stream(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
     // Check first, so that a full service doesn't waste an extraction on a request it will reject.
     this.#slots.assertRoom(request.client);
-    const extraction = await this.#extract(request, context);
-    const wish = { ...request, extraction, texts: await this.#readSubtitles(extraction, request, context) };
+    const wish = await this.#wishOf(request, context);
     // Fail before waiting for a slot.
     const { inputs } = this.#ways.plan(wish);
     const { limits, relay } = this.#options;
@@ -158,29 +144,23 @@ export class StreamingService implements AsyncDisposable {
     }
   }
 
-  async #extract(request: StreamRequest, context: StreamContext): Promise<Extraction> {
-    const { url, client, item, language } = request;
-    return context.timings.measure('extract', () =>
-      this.#options.extraction.extract(url, { signal: context.signal, client, item, language }),
+  /** The request, with what its page says and the subtitles to add. */
+  async #wishOf(request: StreamRequest, { signal, timings }: StreamContext): Promise<Wish> {
+    const { url, client, item, language, subtitles = [] } = request;
+    const { extraction: extractor } = this.#options;
+    const extraction = await timings.measure('extract', () =>
+      extractor.extract(url, { signal, client, item, language }),
     );
-  }
-
-  async #readSubtitles(
-    extraction: Extraction,
-    request: StreamRequest,
-    { signal, timings }: StreamContext,
-  ): Promise<TextTrack[]> {
-    const { client, subtitles = [] } = request;
-    if (subtitles.length === 0) return [];
-    return timings.measure('subtitles', () =>
+    if (subtitles.length === 0) return { ...request, extraction };
+    const texts = await timings.measure('subtitles', () =>
       readSubtitles(extraction, request, { ...this.#options, client, signal }),
     );
+    return { ...request, extraction, texts };
   }
 
   /** Subtitles alone. @throws as `stream` */
   async subtitles(request: StreamRequest, context: StreamContext): Promise<SubtitleFile> {
-    const extraction = await this.#extract(request, context);
-    const [text] = await this.#readSubtitles(extraction, request, context);
+    const { extraction, texts: [text] = [] } = await this.#wishOf(request, context);
     if (text === undefined) throw new Error('a request for subtitles has a language');
     return { ...text, id: extraction.id, title: extraction.title };
   }
@@ -197,9 +177,9 @@ export class StreamingService implements AsyncDisposable {
         untilAvailable(inputs, { signal: job.signal, maxMs: job.limits.firstByteTimeoutMs }),
       );
     }
-    const release = await timings.measure('queue', () =>
-      job.withLateReason(queueTimeout, () => this.#slots.acquire(job.request.client, job.signal)),
-    );
+    job.isQueued = true;
+    const release = await timings.measure('queue', () => this.#slots.acquire(job.request.client, job.signal));
+    job.isQueued = false;
     try {
       await this.#deliver(job, wish, inputs);
     } finally {
@@ -238,55 +218,51 @@ export class StreamingService implements AsyncDisposable {
 
   /** @param opened the only response, if each has other bytes */
   async #send(job: StreamJob, way: Way, wish: Wish, opened?: OpenedFile): Promise<void> {
-    if (way.kind === 'pass on') await this.#passOn(job, way, opened);
-    else if (way.kind === 'remux') await this.#remux(job, way);
+    if (way.kind === 'pass on' || way.kind === 'remux') await this.#sendFile(job, way, opened);
     else if (way.kind === 'convert') await this.#convert(job, way, opened);
-    else await this.#sendOneShot(job, way.source, wish);
-  }
-
-  async #sendOneShot(job: StreamJob, source: MediaSource, wish: Wish): Promise<void> {
-    const opened = await openOneShot(source, { ...this.#options, ...headOptions(job) });
-    try {
-      await this.#send(job, this.#ways.findOneShot(wish, { source, opened }, headOptions(job)), wish, opened);
-    } finally {
-      opened.discard();
+    else {
+      const options = headOptions(job);
+      const file = await openOneShot(way.source, { ...this.#options, ...options });
+      try {
+        await this.#send(job, this.#ways.findOneShot(wish, way.source, file.head, options), wish, file);
+      } finally {
+        file.discard();
+      }
     }
   }
 
-  async #passOn(job: StreamJob, way: Extract<Way, { kind: 'pass on' }>, opened?: OpenedFile): Promise<void> {
+  async #sendFile(
+    job: StreamJob,
+    way: Extract<Way, { kind: 'pass on' | 'remux' }>,
+    opened?: OpenedFile,
+  ): Promise<void> {
+    const { request, response, context, limits, signal } = job;
     const { plan, file } = way;
-    const part = this.#partOf(job, way);
-    if (part === null) return;
-    job.context.note({ delivery: 'original' });
-    const exit = plan.inputs[0]?.origin?.exit;
-    const options = { signal: job.signal, exit, client: job.request.client };
-    const reader =
-      opened === undefined
-        ? this.#options.upstream.reader(file.object, options)
-        : { open: () => Promise.resolve(opened) };
-    await passOn(job, { plan, file, reader, ...part });
-  }
-
-  async #remux(job: StreamJob, way: Extract<Way, { kind: 'remux' }>): Promise<void> {
-    const part = this.#partOf(job, way);
-    if (part === null) return;
-    job.context.note({ delivery: 'remuxed' });
-    await remux(job, { ...way, upstream: this.#options.upstream, ...part });
-  }
-
-  /** The part of a known file to send; null if the client has this version. @throws DomainError */
-  #partOf({ request, response, limits }: StreamJob, { plan, file }: { plan: Plan; file: KnownFile }) {
     if (file.totalBytes > limits.maxOutputBytes) throw tooLarge(plan.target, file.totalBytes, limits);
-    if (isAnswered(request, response, file)) return null;
-    const selection = file.hasRanges ? this.#sentVersions.select(request, file) : whole;
-    return { selection, status: statusOf(selection, file, response) };
+    if (isAnswered(request, response, file.etag)) return;
+    const range = this.#rangeOf(job, file);
+    context.note({ delivery: way.kind === 'remux' ? 'remuxed' : 'original' });
+    const { upstream } = this.#options;
+    const options = { signal, client: request.client };
+    if (way.kind === 'remux') {
+      await sendFile(job, { plan, file, range }, readRemuxed(way.file, range, { ...options, upstream }));
+      return;
+    }
+    const exit = plan.inputs[0]?.origin?.exit;
+    const open = async () => opened ?? upstream.reader(way.file.object, { ...options, exit }).open(range);
+    await sendFile(job, { plan, file, range }, readSiteFile(way.file, range, open));
   }
 
-  /** A generated stream can skip its beginning, but not its end, where it is verified. */
-  #selectToEnd(request: StreamRequest, file: KnownFile | null): Selection {
-    if (file?.hasRanges !== true) return whole;
+  /** The part to send; null for all. @throws DomainError, after setting `Content-Range` to the size */
+  #rangeOf({ request, response }: StreamJob, file: KnownFile | null): Part | null {
+    if (file?.hasRanges !== true) return null;
     const selection = this.#sentVersions.select(request, file);
-    return selection.kind === 'part' && selection.end !== file.totalBytes - 1 ? whole : selection;
+    if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? selection : null;
+    response.setHeader('Content-Range', `bytes */${file.totalBytes}`);
+    throw new DomainError(
+      'range_not_satisfiable',
+      `The file has only ${file.totalBytes} bytes. Request a range that starts before its end.`,
+    );
   }
 
   async #convert(
@@ -298,22 +274,23 @@ export class StreamingService implements AsyncDisposable {
     context.note({ delivery: 'made' });
     const options = { ...this.#options, ...headOptions(job) };
     const jpegOf = jpegOfWebp.bind(null, options.tools);
-    const cover = fetchCover(plan, { ...options, jpegOf, logger: context.logger });
-    const output = await outputFor(plan, { ...options, cover });
+    const output = await outputFor(plan, { ...options, jpegOf, logger: context.logger });
     const { file } = output;
-    if (isAnswered(request, response, file)) return;
-    const selection = this.#selectToEnd(request, file);
-    statusOf(selection, file, response);
-    if (file !== null && selection.kind === 'part')
-      this.#resumes.spend(request.client, file.secondsBefore(selection.start));
+    if (isAnswered(request, response, file?.etag ?? null)) return;
+    const wanted = this.#rangeOf(job, file);
+    // A generated stream can skip its beginning, but not its end, where it is verified.
+    const range = file !== null && wanted?.end === file.totalBytes - 1 ? wanted : null;
+    if (file !== null && range !== null) this.#resumes.spend(request.client, file.secondsBefore(range.start));
     const session = job.openSession(plan.inputs[0]);
-    await using part = window && (await WindowInput.open(job, window, options.upstream));
-    const inputs = opened ? [session.addOpened(opened)] : part && [part.addTo(session, plan.expected.clip)];
+    const { upstream } = this.#options;
+    const { clip } = plan.expected;
+    await using part = window && (await openWindow(job, window, { session, upstream, clip }));
+    const inputs = opened ? [session.addOpened(opened)] : part && [part.input];
     try {
       // Another response would be another file.
       const streamsOf: StreamsOf = async (source) =>
         opened === undefined ? this.#ways.looker.streamsOf(source, options) : null;
-      await convert(job, { ...options, plan, output, selection, session, inputs, streamsOf });
+      await convert(job, { ...options, plan, output, range, session, inputs, streamsOf });
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       const isExplained = error instanceof UnexpectedMediaError || session.failure !== undefined;
@@ -340,12 +317,6 @@ function headOptions({ signal, renew, request }: StreamJob): LookOptions {
 function endOf({ response, context }: StreamJob): StreamEnd {
   if (context.signal.aborted) return 'aborted';
   return response.headersSent ? 'truncated' : 'failed';
-}
-
-function queueTimeout(): DomainError {
-  return new DomainError('overloaded', 'No slot became free in time. Try again in a moment.', {
-    retryAfterSeconds: 15,
-  });
 }
 
 /** Whether an error concerns the request rather than the site's file. */

@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto';
+import { DomainError } from '@media-services/http-common';
+import { MatroskaElements } from '../formats/matroska/elements.js';
 import type { Span } from '../formats/mp4/remux/sample-tables.js';
+import { Mp4Boxes } from '../formats/mp4/top-level-boxes.js';
+import { FrameChain } from '../formats/mpeg-audio/frame-chain.js';
+import { OggPages } from '../formats/ogg/pages.js';
+import { DamagedMediaError, type StructureCheck } from '../formats/structure-check.js';
 import type { Facts } from '../look/look.js';
 import type { Plan } from '../plan/plan.js';
 import type { RenewSource } from '../upstream/media-source.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
+import type { Transfer } from '../upstream/transfer.js';
 import type { Upstream } from '../upstream/upstream.js';
-import { formats, type StreamFormat } from './response.js';
+import type { Part } from './ranges.js';
+import { formats, type KnownFile, type StreamFormat } from './response.js';
+import { changed, type Piece } from './send-file.js';
 
 /** A file of the site that is already what the client requested, but for the bytes to send as 0. */
-export interface SiteFile {
+export interface SiteFile extends KnownFile {
   readonly object: RemoteObject;
   readonly format: StreamFormat;
-  readonly totalBytes: number;
-  /** Strong: the same tag means the same bytes. Null if the site's server provides no strong one. */
-  readonly etag: string | null;
   /** Bytes that are sent as 0, in the order of the file. */
   readonly zeroed: readonly Span[];
 }
@@ -31,17 +37,56 @@ export function siteFileOf(
   const found = siteFile === 'audio' ? head.audioFile : head.original === siteFile ? head.original : null;
   if (found === null) return undefined;
   const { identity, totalBytes, zeroed } = head;
-  const { strongEtag } = identity;
-  const etag =
-    strongEtag === undefined
-      ? null
-      : `"${digest(strongEtag, String(totalBytes), ...zeroed.map(({ start }) => String(start)))}"`;
+  const etag = etagOf(identity.strongEtag, String(totalBytes), ...zeroed.map(({ start }) => String(start)));
   const object = upstream.object(source, renew, identity);
-  return { format: formats[found], object, totalBytes, etag, zeroed };
+  return { format: formats[found], object, totalBytes, etag, hasRanges: true, zeroed };
+}
+
+/**
+ * Reads the file, or a part of it, and checks its structure.
+ * @param open requests what is to be read
+ * @throws DomainError, TransferFault; the signal's reason
+ */
+export async function* readSiteFile(
+  file: SiteFile,
+  range: Part | null,
+  open: () => Promise<Pick<Transfer, 'total' | 'chunks' | 'discard'>>,
+): AsyncGenerator<Piece, void, void> {
+  const transfer = await open();
+  try {
+    // Two versions of a file may differ only in length.
+    if (transfer.total !== file.totalBytes) throw changed();
+    const structure = structureOf(file, range === null);
+    let at = range?.start ?? 0;
+    for await (const chunk of transfer.chunks()) {
+      structure?.push(chunk);
+      yield { at, bytes: withZeroed(chunk, at, file.zeroed) };
+      at += chunk.length;
+    }
+    structure?.end?.();
+  } catch (error) {
+    throw error instanceof DamagedMediaError ? damaged(error) : error;
+  } finally {
+    transfer.discard();
+  }
+}
+
+/** The check for a file's format; most can't be checked from the middle. */
+function structureOf({ format }: SiteFile, isWhole: boolean): Pick<StructureCheck, 'push' | 'end'> | null {
+  const { extension } = format;
+  if (extension === 'mp3') return new FrameChain();
+  if (!isWhole) return null;
+  if (extension === 'ogg' || extension === 'opus') return new OggPages();
+  if (extension === 'mp4' || extension === 'm4a') return new Mp4Boxes();
+  return extension === 'webm' ? new MatroskaElements(true) : null;
+}
+
+function damaged({ message }: DamagedMediaError): DomainError {
+  return new DomainError('upstream_error', `The site's file is damaged: ${message}. Try again later.`);
 }
 
 /** @param at where the chunk begins in the file. @returns a copy if some of it changes */
-export function withZeroed(chunk: Buffer, at: number, zeroed: readonly Span[]): Buffer {
+function withZeroed(chunk: Buffer, at: number, zeroed: readonly Span[]): Buffer {
   const hit = zeroed.filter(({ start, end }) => start < at + chunk.length && at < end);
   if (hit.length === 0) return chunk;
   const copy = Buffer.from(chunk);
@@ -49,7 +94,11 @@ export function withZeroed(chunk: Buffer, at: number, zeroed: readonly Span[]): 
   return copy;
 }
 
-/** A hash, so that the site's validators never reach a client. */
-export function digest(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('base64url').slice(0, 27);
+/**
+ * A strong validator of what depends on these parts; null if one is unknown. A hash, so that the site's validators
+ * never reach a client.
+ */
+export function etagOf(...parts: readonly (string | undefined)[]): string | null {
+  if (parts.includes(undefined)) return null;
+  return `"${createHash('sha256').update(parts.join('\0')).digest('base64url').slice(0, 27)}"`;
 }

@@ -1,11 +1,7 @@
 import { DomainError, type Metrics } from '@media-services/http-common';
 import { FairSlots } from '@media-services/processes';
+import type { StreamLimits } from '../capacity.js';
 import type { Target } from '../targets.js';
-
-interface SlotsOptions {
-  readonly maxRunning: number;
-  readonly maxWaiting: number;
-}
 
 const retryAfterSeconds = 15;
 
@@ -21,13 +17,13 @@ export class StreamSlots {
   readonly #maxWaiting: number;
   readonly #slots: FairSlots;
 
-  constructor({ maxRunning, maxWaiting }: SlotsOptions) {
-    this.#maxWaiting = maxWaiting;
-    const forNewcomers = Math.floor(maxRunning / 4);
+  constructor({ maxConcurrent, maxQueued }: Pick<StreamLimits, 'maxConcurrent' | 'maxQueued'>) {
+    this.#maxWaiting = maxQueued;
+    const forNewcomers = Math.floor(maxConcurrent / 4);
     this.#slots = new FairSlots({
       mayRun: (client, slots) =>
-        maxRunning - slots.running > (slots.runningOf(client) > 0 ? forNewcomers : 0),
-      maxWaiting,
+        maxConcurrent - slots.running > (slots.runningOf(client) > 0 ? forNewcomers : 0),
+      maxWaiting: maxQueued,
       onFull: () => this.#full(0),
     });
   }

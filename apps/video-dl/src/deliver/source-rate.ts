@@ -22,6 +22,7 @@ interface SourceRateOptions {
   readonly now?: () => number;
 }
 
+/** Everything so far, at one time. */
 interface Sample extends Progress {
   readonly waitedMs: number;
 }
@@ -40,15 +41,15 @@ const minMediaRate = 0.25;
 export class SourceRate implements Disposable {
   readonly #options: SourceRateOptions;
   readonly #timer: NodeJS.Timeout;
-  #samples: Sample[] = [];
-  #last: Progress;
+  readonly #samples: Sample[];
   #waitedMs = 0;
-  #silentMs = 0;
+  /** The waiting time at which something arrived last. */
+  #heardAtMs = 0;
   #waitingSince: number | undefined;
 
   constructor(options: SourceRateOptions) {
     this.#options = options;
-    this.#last = options.progress();
+    this.#samples = [{ ...options.progress(), waitedMs: 0 }];
     this.#timer = setInterval(() => this.sample(), sampleMs);
   }
 
@@ -78,38 +79,27 @@ export class SourceRate implements Disposable {
     this.#waitingSince = now;
   }
 
-  /** Records what arrived since the last sample. A timer calls it once a second. */
+  /** Records what has arrived. A timer calls it once a second. */
   sample(): void {
     this.#countWait();
-    const now = this.#options.progress();
-    const bytes = now.bytes - this.#last.bytes;
-    const mediaSeconds = now.mediaSeconds - this.#last.mediaSeconds;
-    this.#samples.push({ waitedMs: this.#waitedMs, bytes, mediaSeconds });
-    this.#silentMs = bytes > 0 || mediaSeconds > 0 ? 0 : this.#silentMs + this.#waitedMs;
-    this.#last = now;
-    this.#waitedMs = 0;
-    if (this.#silentMs >= this.#options.maxSilenceMs) this.#options.onSilent();
-    else if (this.#isStarved(this.#options.isCrowded() ? crowdedWindowMs : windowMs))
-      this.#options.onStarved();
+    const { maxSilenceMs, isCrowded } = this.#options;
+    const now = { ...this.#options.progress(), waitedMs: this.#waitedMs };
+    const last = this.#samples.at(-1) ?? now;
+    if (now.bytes > last.bytes || now.mediaSeconds > last.mediaSeconds) this.#heardAtMs = now.waitedMs;
+    this.#samples.push(now);
+    if (now.waitedMs - this.#heardAtMs >= maxSilenceMs) this.#options.onSilent();
+    else if (this.#isStarved(now, isCrowded() ? crowdedWindowMs : windowMs)) this.#options.onStarved();
   }
 
   /** Checks the last `overMs` of waiting time. */
-  #isStarved(overMs: number): boolean {
-    let waitedMs = 0;
-    let bytes = 0;
-    let mediaSeconds = 0;
-    let oldest = this.#samples.length;
-    while (oldest > 0 && waitedMs < overMs) {
-      oldest -= 1;
-      const sample = this.#samples[oldest];
-      waitedMs += sample?.waitedMs ?? 0;
-      bytes += sample?.bytes ?? 0;
-      mediaSeconds += sample?.mediaSeconds ?? 0;
-    }
-    if (waitedMs < overMs) return false;
-    if (overMs === windowMs) this.#samples = this.#samples.slice(oldest);
-    const isSlow = bytes * (60_000 / waitedMs) < this.#options.minBytesPerMinute;
-    return isSlow && mediaSeconds * (1_000 / waitedMs) < minMediaRate;
+  #isStarved(now: Sample, overMs: number): boolean {
+    const index = this.#samples.findLastIndex(({ waitedMs }) => now.waitedMs - waitedMs >= overMs);
+    const from = this.#samples[index];
+    if (from === undefined) return false;
+    if (overMs === windowMs) this.#samples.splice(0, index);
+    const waitedMs = now.waitedMs - from.waitedMs;
+    const isSlow = (now.bytes - from.bytes) * (60_000 / waitedMs) < this.#options.minBytesPerMinute;
+    return isSlow && (now.mediaSeconds - from.mediaSeconds) * (1_000 / waitedMs) < minMediaRate;
   }
 }
 

@@ -69,18 +69,15 @@ async function filesOf({ source }: Subtitles, context: SubtitlesContext): Promis
   const playlist = await parsers.forClient(client)(job, signal);
   if (playlist.kind !== 'segments') throw tooMany();
   const list = new SegmentList(playlist.table, {});
+  const segments = Array.from({ length: list.length }, (_, number) => list.segment(number));
   const files: Uint8Array[] = [];
   let left = maxBytes;
-  for (let first = 0; first < list.length; first += parallelSegments) {
-    const numbers = Array.from(
-      { length: Math.min(parallelSegments, list.length - first) },
-      (_, index) => first + index,
-    );
+  while (files.length < segments.length) {
+    const options = { maxBytes: Math.max(1, left), signal, client };
     const parts = await Promise.all(
-      numbers.map(async (number) => {
-        const segment = { ...source, url: list.segment(number).url };
-        return (await upstream.fetchBytes(segment, { maxBytes: Math.max(1, left), signal, client })).bytes;
-      }),
+      segments
+        .slice(files.length, files.length + parallelSegments)
+        .map(async ({ url }) => (await upstream.fetchBytes({ ...source, url }, options)).bytes),
     );
     left -= parts.reduce((sum, { length }) => sum + length, 0);
     if (left < 0) throw tooMany();

@@ -3,7 +3,7 @@ import type { InputFactsReader } from '../ffmpeg/input-facts.js';
 import type { ChildExit, ChildGroup } from '@media-services/processes';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
 import { streamOf, type ProbedStream } from '../formats/probed.js';
-import { secondsIn, type Clip } from '../plan/clip.js';
+import { secondsIn } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import { noAudio } from '../plan/rejections.js';
 import type { RelaySession } from '../relay/session.js';
@@ -46,21 +46,25 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
   assertNothingLost(stream);
   const shortfalls = expected.shortfalls(output.tracks.filter(({ samples }) => samples !== 0));
-  for (const shortfall of shortfalls)
-    assertSourceIsShort(shortfall, await ownSeconds(shortfall, stream), expected.clip);
+  for (const shortfall of shortfalls) await assertSourceIsShort(shortfall, stream);
 }
 
 /**
  * A file's audio may be shorter than its video, and the file states the longer duration. So before we call a
- * stream incomplete, we look at what the file states about the track; null if nothing.
+ * stream incomplete, we look at what the file states about the track. If it states nothing, another complete track
+ * is proof enough.
  */
-async function ownSeconds(
-  { track: { type }, inputIndex }: Shortfall,
-  { plan, streamsOf }: FinishedStream,
-): Promise<number | null> {
+async function assertSourceIsShort(
+  { track, inputIndex, expectedSeconds, isShorterTrack }: Shortfall,
+  { plan, streamsOf, expected: { clip } }: FinishedStream,
+): Promise<void> {
+  const { type, endSeconds } = track;
   const source = plan.inputs[inputIndex];
   const streams = (source?.kind === 'file' && (await streamsOf(source))) || [];
-  return streamOf(streams, type, type === 'audio' ? plan.audio?.track : 0)?.durationSeconds ?? null;
+  const own = streamOf(streams, type, type === 'audio' ? plan.audio?.track : 0)?.durationSeconds ?? null;
+  if (own === null ? isShorterTrack : isAsLongAs(track, own, clip)) return;
+  const seconds = own === null ? expectedSeconds : secondsIn(clip, own);
+  throw incomplete(`its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`);
 }
 
 /** Whether what states audio has none of it. */
@@ -89,14 +93,6 @@ function assertNothingLost({ output, expected, facts }: FinishedStream): void {
     const lost = expected.lostSeconds(track);
     if (lost > 0) throw incomplete(`${lost.toFixed(1)} s in the middle of its ${track.type} are missing`);
   }
-}
-
-/** If the file doesn't state the track's own duration, another complete track is proof enough. */
-function assertSourceIsShort(shortfall: Shortfall, own: number | null, clip: Clip | null): void {
-  const { track, expectedSeconds, isShorterTrack } = shortfall;
-  if (own === null ? isShorterTrack : isAsLongAs(track, own, clip)) return;
-  const expected = own === null ? expectedSeconds : secondsIn(clip, own);
-  throw incomplete(`its ${track.type} ends at ${track.endSeconds.toFixed(1)} s of ${expected.toFixed(1)} s`);
 }
 
 function incomplete(what: string): DomainError {

@@ -1,12 +1,15 @@
 import { DomainError } from '@media-services/http-common';
 import type { Page } from '../look/learnt.js';
-import { type Facts, factsFrom, type Looked, Looker, type LookOptions } from '../look/look.js';
-import type { OpenedFile } from '../look/one-shot.js';
+import {
+  type Facts,
+  factsFrom,
+  type Looked,
+  Looker,
+  type LookerOptions,
+  type LookOptions,
+} from '../look/look.js';
+import type { SourceHead } from '../look/source-heads.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
-import type { SourceHeads } from '../look/source-heads.js';
-import type { MediaTools } from '../ffmpeg/tools.js';
-import type { ParserPool } from '../parser-process/parser-pool.js';
-import type { MediaRelay } from '../relay/media-relay.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { Extraction } from '../extract/types.js';
 import { conversionOf, withinWindow } from '../plan/conversion.js';
@@ -15,16 +18,11 @@ import { withFacts } from '../plan/with-facts.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { StreamRequest } from './job.js';
 import { isPlanned, remuxedFileOf, type RemuxedFile } from './remuxed-file.js';
-import type { KnownFile } from './response.js';
 import { siteFileOf, type SiteFile } from './site-file.js';
 import type { WindowFile } from './window-input.js';
 
-export interface WaysOptions {
-  readonly relay: Pick<MediaRelay, 'open'>;
+export interface WaysOptions extends LookerOptions {
   readonly upstream: Upstream;
-  readonly heads: SourceHeads;
-  readonly parsers: Pick<ParserPool, 'forClient'>;
-  readonly tools: MediaTools;
   readonly planSettings: PlanSettings;
 }
 
@@ -38,23 +36,19 @@ export type Wish = Page &
 
 /** A final plan, and how it is delivered. */
 export type Way =
-  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile & KnownFile }
+  | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile }
   | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
   | { readonly kind: 'convert'; readonly plan: Plan; readonly window?: WindowFile }
   /** From a single response, which is still to be looked at. */
   | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
 
-/** What `/api/info` says about a stream whose size is known. */
-export interface StatedFile extends Pick<SiteFile, 'format' | 'totalBytes'> {
-  /** Whether it is the site's own file, unchanged. */
-  readonly isSiteFile: boolean;
-}
-
 /** What `/api/info` says about a stream. */
 export interface Prospect {
   readonly plan: Plan;
   /** Null if its size is only known once it is made. */
-  readonly file: StatedFile | null;
+  readonly file: SiteFile | RemuxedFile | null;
+  /** Whether it is the site's own file, unchanged. */
+  readonly isSiteFile: boolean;
 }
 
 /** How long `/api/info` waits for the header of a file. */
@@ -86,7 +80,7 @@ export class Ways {
     const [source] = plan.inputs;
     if (source !== undefined && this.looker.isOneShot(plan.inputs)) return { kind: 'one shot', plan, source };
     const siteFile = siteFileOf(plan, looked.facts, { ...this.#options, ...options });
-    if (siteFile !== undefined) return { kind: 'pass on', plan, file: { ...siteFile, hasRanges: true } };
+    if (siteFile !== undefined) return { kind: 'pass on', plan, file: siteFile };
     const inWindow = this.#inWindow(plan, looked, options);
     if (inWindow !== undefined) return inWindow;
     const { laidOut, learnt } = looked;
@@ -111,10 +105,7 @@ export class Ways {
       throw error;
     });
     const way = this.find(wish, looked, options);
-    const { plan } = way;
-    if (way.kind === 'convert' || way.kind === 'one shot') return { plan, file: null };
-    const { format, totalBytes } = way.file;
-    return { plan, file: { format, totalBytes, isSiteFile: way.kind === 'pass on' } };
+    return { plan: way.plan, file: 'file' in way ? way.file : null, isSiteFile: way.kind === 'pass on' };
   }
 
   #inWindow(whole: Plan, { window, learnt }: Looked, options: LookOptions): Way | undefined {
@@ -128,16 +119,11 @@ export class Ways {
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
-  findOneShot(wish: Wish, { source, opened }: OneShot, options: LookOptions): Way {
-    const facts = new Map([[source, factsFrom(opened.head)]]);
+  findOneShot(wish: Wish, source: MediaSource, head: SourceHead, options: LookOptions): Way {
+    const facts = new Map([[source, factsFrom(head)]]);
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts, { ...this.#options, ...options });
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
     return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt) };
   }
-}
-
-interface OneShot {
-  readonly source: MediaSource;
-  readonly opened: OpenedFile;
 }

@@ -2,10 +2,8 @@ import type { Clip } from '../plan/clip.js';
 import type { RelaySession } from '../relay/session.js';
 import { failureOf, type Upstream } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
-import { partsBetween, rangesOfSources } from './layout-parts.js';
 import type { OpenInput } from './open-inputs.js';
-import type { RemuxedFile } from './remuxed-file.js';
-import { SourceReader } from './source-reader.js';
+import { readRemuxed, type RemuxedFile } from './remuxed-file.js';
 
 /** A file of what a clip needs. */
 export interface WindowFile {
@@ -17,62 +15,42 @@ export interface WindowFile {
 /** Less than a frame. */
 const maxLeadSeconds = 0.01;
 
-/** A file of only what a clip needs, which ffmpeg reads without seeking. */
-export class WindowInput implements AsyncDisposable {
-  readonly #window: WindowFile;
-  readonly #readers: readonly SourceReader[];
-
-  private constructor(window: WindowFile, readers: readonly SourceReader[]) {
-    this.#window = window;
-    this.#readers = readers;
+/**
+ * Opens a file of only what a clip needs, which ffmpeg reads without seeking. Resolves when the site's files have
+ * sent their first bytes.
+ * @throws DomainError, the job's abort reason
+ */
+export async function openWindow(
+  job: StreamJob,
+  { file, startSeconds }: WindowFile,
+  { session, upstream, clip }: { session: RelaySession; upstream: Upstream; clip: Clip | null },
+): Promise<AsyncDisposable & { readonly input: OpenInput }> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([job.signal, ended.signal]);
+  const pieces = readRemuxed(file, null, { upstream, signal, client: job.request.client });
+  const header = await pieces.next().catch((error: unknown) => {
+    throw failureOf(error);
+  });
+  async function* chunks(): AsyncGenerator<Buffer, void, void> {
+    if (header.done !== true) yield header.value.bytes;
+    for await (const { bytes } of pieces) yield bytes;
   }
-
-  /** Resolves when the site's files have sent their first bytes. @throws DomainError, the job's abort reason */
-  static async open(job: StreamJob, window: WindowFile, upstream: Upstream): Promise<WindowInput> {
-    const { layout, sources, totalBytes } = window.file;
-    const input = new WindowInput(
-      window,
-      sources.map((source) => new SourceReader(source)),
-    );
-    try {
-      const ranges = [...rangesOfSources(layout, 0, totalBytes)];
-      await Promise.all(
-        ranges.map(async ([source, parts]) => input.#readers[source]?.open(parts, job, upstream)),
-      );
-      return input;
-    } catch (error) {
-      await input[Symbol.asyncDispose]();
-      throw failureOf(error);
-    }
-  }
-
-  addTo(session: RelaySession, clip: Clip | null): OpenInput {
-    const { file, startSeconds } = this.#window;
-    const lengthOf = (type: 'video' | 'audio') =>
-      file.layout.tracks.find((track) => track.type === type)?.seconds ?? null;
-    return {
-      ...session.addOpened({ total: file.totalBytes, chunks: () => this.#chunks() }),
+  const lengthOf = (type: 'video' | 'audio') =>
+    file.layout.tracks.find((track) => track.type === type)?.seconds ?? null;
+  return {
+    input: {
+      ...session.addOpened({ total: file.totalBytes, chunks }),
       // Like joined segments, it is a part of the source.
       isJoined: true,
       offsetSeconds: startSeconds,
       lengths: { video: lengthOf('video'), audio: lengthOf('audio'), audioGaps: Infinity },
       startsWithKeyFrame: clip !== null && Math.abs(clip.startSeconds - startSeconds) <= maxLeadSeconds,
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#readers.map(async (reader) => reader.close()));
-  }
-
-  async *#chunks(): AsyncGenerator<Buffer, void, void> {
-    const { layout, totalBytes } = this.#window.file;
-    yield Buffer.from(layout.header);
-    for (const { source, offset, bytes } of partsBetween(layout, 0, totalBytes))
-      for (let done = 0; done < bytes;) {
-        const next = await this.#readers[source]?.read(offset + done, bytes - done);
-        if (next === undefined) throw new Error('a part has a source');
-        done += next.length;
-        yield next;
-      }
-  }
+    },
+    async [Symbol.asyncDispose]() {
+      // Its input must not fail for this.
+      session.close();
+      ended.abort(new Error('the conversion has ended'));
+      await pieces.return();
+    },
+  };
 }

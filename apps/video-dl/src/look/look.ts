@@ -51,7 +51,7 @@ export interface LookOptions extends HeadOptions {
   readonly depth: 'one-file' | 'all';
 }
 
-interface LookerOptions extends Omit<ProbeSourceOptions, 'maxMs'> {
+export interface LookerOptions extends Omit<ProbeSourceOptions, 'maxMs'> {
   readonly parsers: Pick<ParserPool, 'forClient'>;
 }
 

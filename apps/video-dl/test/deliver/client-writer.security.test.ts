@@ -8,10 +8,8 @@ async function slowDownload(partBytes: number, secondsPerPart: number, parts: nu
   let slow = 0;
   const writer = new ClientWriter(response as unknown as ServerResponse, {
     signal: new AbortController().signal,
-    idleTimeoutMs: 120_000,
-    minBytesPerMinute: 256 * 1024,
-    onIdle: () => undefined,
-    onSlow: () => (slow += 1),
+    limits: { clientIdleTimeoutMs: 120_000, minClientBytesPerMinute: 256 * 1024 },
+    abort: () => (slow += 1),
   });
   for (let part = 0; part < parts; part += 1) {
     const written = writer.write(Buffer.alloc(partBytes));

@@ -2,8 +2,8 @@ import { DomainError } from '@media-services/http-common';
 import { StreamSlots } from '../../src/deliver/slots.js';
 
 const never = new AbortController().signal;
-const slots = (maxRunning: number, maxWaiting = 16): StreamSlots =>
-  new StreamSlots({ maxRunning, maxWaiting });
+const slots = (maxConcurrent: number, maxQueued = 16): StreamSlots =>
+  new StreamSlots({ maxConcurrent, maxQueued });
 
 /** The clients in the order in which they get a slot. */
 function queueUp(

@@ -176,7 +176,11 @@ it.each(['', '/tools/media'])('the URLs of downloads start with the base path %p
     basePath,
     streaming: {
       prospect: ({ extraction: found, target, clip }) =>
-        Promise.resolve({ plan: planTarget(found, target, settings, clip), file: null }),
+        Promise.resolve({
+          plan: planTarget(found, target, settings, clip),
+          file: null,
+          isSiteFile: false,
+        }),
     },
   });
   const app = createHttpApp({
