@@ -98,8 +98,9 @@ describe('the Content-Length of an MP3 is exact', () => {
     expect(headers['accept-ranges']).toBe('none');
     const estimate = Number(headers['estimated-content-length']);
     expect(Math.abs(body.length - estimate) / body.length).toBeLessThan(0.05);
-    // Its first frame states the length, which ffmpeg reports once it has opened the input.
-    expect(body.indexOf('Info')).toBeGreaterThan(0);
+    // Of a file with audio alone, the first frame states the length, which ffmpeg reports once it has opened it.
+    const isAudioFile = name.startsWith('sound') || name.startsWith('opus') || name.startsWith('fragments');
+    expect(body.includes('Info')).toBe(isAudioFile);
   });
 });
 
