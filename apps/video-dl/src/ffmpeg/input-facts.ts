@@ -48,7 +48,7 @@ export class InputFactsReader {
   decodeErrors = 0;
   /** Whether it has audio that can't be mixed down. */
   isSpatial = false;
-  /** The first byte and time of audio that ffmpeg found too late to output it; null if there is none. */
+  /** Where audio begins that ffmpeg found too late to output; null if there is none. */
   lateAudio: { readonly at: number; readonly seconds: number } | null = null;
   /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
   hasUnknownAudio = false;
