@@ -48,7 +48,7 @@ export class InputFactsReader {
   decodeErrors = 0;
   /** Whether it has audio that can't be mixed down. */
   isSpatial = false;
-  /** Where audio begins that ffmpeg found too late to output; null if there is none. */
+  /** The start of audio that ffmpeg found after it had chosen what to output; null if it found no such audio. */
   lateAudio: { readonly at: number; readonly seconds: number } | null = null;
   /** Audio tracks whose sample rate ffmpeg didn't find at the beginning. */
   hasUnknownAudio = false;
