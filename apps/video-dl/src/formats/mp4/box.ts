@@ -110,6 +110,12 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
+export function uint64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+}
+
 export function int64(value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(BigInt(value));

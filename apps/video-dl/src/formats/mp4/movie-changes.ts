@@ -8,7 +8,7 @@ import {
   makeBox,
   requiredBox,
   uint32,
-  int64,
+  uint64,
   withChildren,
 } from './box.js';
 import { durationField, readMovieHeader } from './movie-header.js';
@@ -30,7 +30,7 @@ export function withMovieDuration(moov: Buffer, seconds: number): Buffer {
     writeDuration(requiredBox(trak, 'tkhd'), duration);
     writeDuration(requiredBox(trak, 'mdia', 'mdhd'), 0);
   }
-  const mehd = fullBox('mehd', 1, 0, [int64(duration)]);
+  const mehd = fullBox('mehd', 1, 0, [uint64(duration)]);
   return withChildren(changed, ({ type, bytes }) => {
     if (type !== 'mvex') return [bytes];
     const others = withChildren(bytes, (child) => (child.type === 'mehd' ? [] : [child.bytes]));
@@ -92,7 +92,7 @@ export function chapterList(chapters: readonly Chapter[]): Buffer {
   const listed = chapters.slice(0, maxChapters);
   const entries = listed.flatMap(({ title, startSeconds }) => {
     const text = utf8Start(title, 255);
-    return [int64(Math.round(startSeconds * 1e7)), Buffer.from([text.length]), text];
+    return [uint64(Math.round(startSeconds * 1e7)), Buffer.from([text.length]), text];
   });
   return fullBox('chpl', 1, 0, [Buffer.from([0, 0, 0, 0, listed.length]), ...entries]);
 }

@@ -1,5 +1,5 @@
 import type { Cue } from '../subtitles/cues.js';
-import { childBoxes, fullBox, makeBox, uint32, int64, withChildren } from './box.js';
+import { childBoxes, fullBox, makeBox, uint32, uint64, withChildren } from './box.js';
 import { emptyTables, handlerBox, selfContained, unityMatrix } from './remux/movie-boxes.js';
 
 /** Subtitles to show in an MP4. */
@@ -98,7 +98,7 @@ function runBox({ id, decodeTime, samples }: TextRun, offset: number): Buffer {
   return makeBox('traf', [
     // Offsets count from `moof`.
     fullBox('tfhd', 0, 0x2_0000, [uint32(id)]),
-    fullBox('tfdt', 1, 0, [int64(decodeTime)]),
+    fullBox('tfdt', 1, 0, [uint64(decodeTime)]),
     // The offset, and the duration and size of each sample.
     fullBox('trun', 0, 0x301, [uint32(samples.length), uint32(offset), ...entries]),
   ]);
@@ -135,16 +135,16 @@ function samplesOf(cues: readonly Cue[]): Sample[] {
 function trackBox({ id, text: { language, label } }: TrackState, index: number): Buffer {
   // No layer, one group of alternatives, no volume.
   const group = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
-  const noTime = [int64(0), int64(0)];
+  const noTime = [uint64(0), uint64(0)];
   return makeBox('trak', [
     // In the movie; only the first is enabled, so that players may choose it.
     fullBox('tkhd', 1, index === 0 ? 3 : 2, [
-      ...[...noTime, uint32(id), uint32(0), int64(0), group],
+      ...[...noTime, uint32(id), uint32(0), uint64(0), group],
       ...[...unityMatrix, uint32(0), uint32(0)],
     ]),
     makeBox('mdia', [
       fullBox('mdhd', 1, 0, [
-        ...[...noTime, uint32(timescale), int64(0)],
+        ...[...noTime, uint32(timescale), uint64(0)],
         ...[packedLanguage(language), Buffer.alloc(2)],
       ]),
       handlerBox('sbtl', label),

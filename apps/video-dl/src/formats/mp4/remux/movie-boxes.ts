@@ -1,5 +1,15 @@
 import type { Chapter } from '../../chapters.js';
-import { type Box, childBoxes, fullBox, int64, isLong, makeBox, requiredBox, uint32 } from '../box.js';
+import {
+  type Box,
+  childBoxes,
+  fullBox,
+  int64,
+  isLong,
+  makeBox,
+  requiredBox,
+  uint32,
+  uint64,
+} from '../box.js';
 import { chapterList } from '../movie-changes.js';
 import type { Layout } from './layout.js';
 import type { SourceTrack } from './source-tracks.js';
@@ -62,7 +72,7 @@ function trackBox(track: OutputTrack, id: number, movieTimescale: number): Buffe
   const mediaHeader = isVideo ? fullBox('vmhd', 0, 1, [Buffer.alloc(8)]) : fullBox('smhd', 0, 0, [uint32(0)]);
   const scale = movieTimescale / track.movieTimescale;
   const entries = edits.flatMap(({ duration, mediaTime }) => [
-    ...[int64(Math.round(duration * scale)), int64(mediaTime), uint32(0x1_0000)],
+    ...[uint64(Math.round(duration * scale)), int64(mediaTime), uint32(0x1_0000)],
   ]);
   return makeBox('trak', [
     trackHeader(trak, id, Math.round(playedSeconds(track) * movieTimescale)),
@@ -71,8 +81,8 @@ function trackBox(track: OutputTrack, id: number, movieTimescale: number): Buffe
       : [makeBox('edts', [fullBox('elst', 1, 0, [uint32(edits.length), ...entries])])]),
     makeBox('mdia', [
       fullBox('mdhd', 1, 0, [
-        ...[int64(0), int64(0), uint32(timescale)],
-        ...[int64(Math.round(mediaSeconds * timescale)), languageOf(trak), Buffer.alloc(2)],
+        ...[uint64(0), uint64(0), uint32(timescale)],
+        ...[uint64(Math.round(mediaSeconds * timescale)), languageOf(trak), Buffer.alloc(2)],
       ]),
       handlerBox(handler, isVideo ? 'VideoHandler' : 'SoundHandler'),
       makeBox('minf', [mediaHeader, selfContained(), makeBox('stbl', [description.bytes, ...tables])]),
@@ -106,7 +116,7 @@ function trackHeader(trak: Box, id: number, duration: number): Buffer {
   // No alternatives to a track remain.
   rest.writeUInt16BE(0, 10);
   // Enabled, in the movie.
-  return fullBox('tkhd', 1, 3, [int64(0), int64(0), uint32(id), uint32(0), int64(duration), rest]);
+  return fullBox('tkhd', 1, 3, [uint64(0), uint64(0), uint32(id), uint32(0), uint64(duration), rest]);
 }
 
 export function handlerBox(handler: string, name: string): Buffer {
@@ -121,7 +131,7 @@ export const unityMatrix = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000].m
 
 function movieHeader(timescale: number, duration: number): Buffer {
   return fullBox('mvhd', 1, 0, [
-    ...[int64(0), int64(0), uint32(timescale), int64(duration)],
+    ...[uint64(0), uint64(0), uint32(timescale), uint64(duration)],
     ...[uint32(0x1_0000), Buffer.from([1, 0]), Buffer.alloc(10), ...unityMatrix, Buffer.alloc(24)],
     // The next track id.
     uint32(3),

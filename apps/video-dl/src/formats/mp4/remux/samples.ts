@@ -1,4 +1,4 @@
-import { childBoxes, fullBox, uint32, int64 } from '../box.js';
+import { childBoxes, fullBox, uint32, uint64 } from '../box.js';
 import { type Layout, NotRemuxableError, type SourceFile } from './layout.js';
 import { fileType, layoutOf, movieBox, type OutputTrack, type Tags, tagsBox } from './movie-boxes.js';
 import type { SourceTrack } from './source-tracks.js';
@@ -47,7 +47,7 @@ export function layOutTracks(tracks: readonly SampledTrack[], tags: Tags): Layou
   const hasVideo = tracks.some(({ handler }) => handler === 'vide');
   const ftyp = fileType([...(hasVideo ? [] : ['M4A ']), 'isom', 'iso2', 'mp41']);
   const mdatHeader = isLarge
-    ? Buffer.concat([uint32(1), Buffer.from('mdat'), int64(mediaBytes + 16)])
+    ? Buffer.concat([uint32(1), Buffer.from('mdat'), uint64(mediaBytes + 16)])
     : Buffer.concat([uint32(mediaBytes + 8), Buffer.from('mdat')]);
   const movieAt = (base: number) => {
     const offsets = placed(runs, tracks.length, base);
