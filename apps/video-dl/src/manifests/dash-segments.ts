@@ -165,8 +165,8 @@ class TrackWriter {
     const urls = childrenOf(list, 'SegmentURL');
     for (const [index, { attributes }] of urls.entries()) {
       const isLast = index === urls.length - 1;
-      // NaN if something isn't stated.
-      const rest = Math.min(seconds ?? NaN, (periodSeconds ?? NaN) - index * (seconds ?? NaN));
+      const isStated = periodSeconds !== null && seconds !== null;
+      const rest = isStated ? Math.min(seconds, periodSeconds - index * seconds) : 0;
       const lastSeconds = rest > 0 ? rest : null;
       this.#add({
         reference: attributes['media'] ?? '',
