@@ -106,33 +106,6 @@ export const documents: Readonly<Record<string, { type: string; body: string }>>
       '',
     ].join('\n'),
   },
-  // Variables (RFC 8216bis), defined in every way. Needs `?token=index`.
-  '/media/hls-variables/index.m3u8': {
-    type: 'application/vnd.apple.mpegurl',
-    body: [
-      '#EXTM3U',
-      '#EXT-X-VERSION:11',
-      '#EXT-X-DEFINE:NAME="folder",VALUE="../hls-ts"',
-      '#EXT-X-DEFINE:NAME="playlist",VALUE="media"',
-      '#EXT-X-DEFINE:QUERYPARAM="token"',
-      '#EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=640x360,CODECS="avc1.42c01e,mp4a.40.2",FRAME-RATE=25',
-      '{$playlist}.m3u8?name={$token}',
-      '',
-    ].join('\n'),
-  },
-  '/media/hls-variables/media.m3u8': {
-    type: 'application/vnd.apple.mpegurl',
-    body: [
-      '#EXTM3U',
-      '#EXT-X-VERSION:11',
-      '#EXT-X-TARGETDURATION:1',
-      '#EXT-X-DEFINE:IMPORT="folder"',
-      '#EXT-X-DEFINE:QUERYPARAM="name"',
-      ...[0, 1, 2, 3].flatMap((number) => ['#EXTINF:1.0,', `{$folder}/{$name}${number}.ts`]),
-      '#EXT-X-ENDLIST',
-      '',
-    ].join('\n'),
-  },
   '/media/hls-live/index.m3u8': {
     type: 'application/vnd.apple.mpegurl',
     body: [

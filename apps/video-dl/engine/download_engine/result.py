@@ -183,16 +183,8 @@ def _format(ydl, info, fmt, is_chosen):
         'cookies': _cookies(ydl, fmt),
         'http_chunk_size': _number(options.get('http_chunk_size')),
         'hls_aes': _aes(fmt.get('hls_aes')),
-        'hls_master_url': _master_url(fmt) if is_chosen else None,
         'hls_media_playlist_data': _playlist(fmt) if is_chosen else None,
     }
-
-
-def _master_url(fmt):
-    """The playlist that defines the variables in a format's URL and in its own playlist."""
-    url = fmt.get('manifest_url')
-    is_master = str(fmt.get('protocol')).startswith('m3u8') and url != fmt['url']
-    return _text(url, limits.URL_CHARACTERS) if is_master else None
 
 
 def _aes(value):

@@ -87,8 +87,6 @@ const rawFormatSchema = z.object({
   extra_param_to_segment_url: url.nullable(),
   extra_param_to_key_url: url.nullable(),
   hls_aes: z.object({ uri: url.nullable(), key: url.nullable(), iv: url.nullable() }).nullable(),
-  /** The master playlist that an HLS format was found in. */
-  hls_master_url: url.nullable(),
   hls_media_playlist_data: textUpTo(limits.playlistCharacters).nullable(),
 });
 

@@ -107,7 +107,6 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
       ...(aes !== null && {
         hlsKey: { url: aes.uri, key: hexBytes(aes.key, 0), iv: hexBytes(aes.iv, 16) },
       }),
-      ...(raw.hls_master_url !== null && { masterUrl: raw.hls_master_url }),
       ...(raw.hls_media_playlist_data !== null && { playlistText: raw.hls_media_playlist_data }),
     },
   };

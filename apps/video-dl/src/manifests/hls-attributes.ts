@@ -1,14 +1,12 @@
 import { invalid } from '../formats/rejection.js';
-import type { PlaylistVariables } from './hls-variables.js';
 
 export const maxAttributes = 64;
 
 /**
  * The attributes of a tag, keyed by name and without quotes (RFC 8216, 4.2), in one pass.
- * @param variables to expand in strings and hexadecimal numbers
  * @throws Rejection for an unterminated quote
  */
-export function readAttributes(list: string, variables?: PlaylistVariables): ReadonlyMap<string, string> {
+export function readAttributes(list: string): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>();
   let at = 0;
   while (at < list.length) {
@@ -21,9 +19,7 @@ export function readAttributes(list: string, variables?: PlaylistVariables): Rea
     if (isQuoted && found === -1) throw invalid('sent a playlist with an unterminated quote');
     const end = found === -1 ? list.length : found;
     if (attributes.size >= maxAttributes) throw invalid('sent a playlist with too many attributes');
-    const value = list.slice(start, end).trim();
-    const isExpanded = isQuoted || /^(?:0x|\{\$)/i.test(value);
-    attributes.set(name, isExpanded ? (variables?.expand(value) ?? value) : value);
+    attributes.set(name, list.slice(start, end).trim());
     const comma = isQuoted ? list.indexOf(',', end) : end;
     at = comma === -1 ? list.length : comma + 1;
   }

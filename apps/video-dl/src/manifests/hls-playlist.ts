@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { maxAttributes, readAttributes, readWhole } from './hls-attributes.js';
-import { PlaylistVariables, type Variables, variablesSchema } from './hls-variables.js';
 import { HlsVariants } from './hls-variants.js';
 import { invalid, live, notJoinable, protectedByDrm } from '../formats/rejection.js';
-import { SegmentTableWriter, tableSchema, urlSchema, type ByteWindow } from './segment-table.js';
+import {
+  SegmentTableWriter,
+  tableSchema,
+  urlSchema,
+  usesVariables,
+  type ByteWindow,
+} from './segment-table.js';
 
 export interface PlaylistOptions {
   /** URL of the playlist after redirects. */
@@ -11,10 +16,6 @@ export interface PlaylistOptions {
   readonly maxSegments: number;
   /** A key from the extractor that overrides the playlist's. */
   readonly key?: KeyOverride | undefined;
-  /** The variables of the master playlist; absent if it wasn't read. */
-  readonly imports?: Variables | undefined;
-  /** The URL of a variant or rendition as the playlist states it, without expanding its variables. */
-  readonly wanted?: string | undefined;
 }
 
 /** Overrides the fields of `EXT-X-KEY`, if the playlist has that tag. */
@@ -25,31 +26,20 @@ export interface KeyOverride {
 }
 
 export const playlistSchema = z.discriminatedUnion('kind', [
-  /** A master playlist: the variant to read, its audio if that is separate, and the variables for both. */
-  z.object({
-    kind: z.literal('variant'),
-    url: urlSchema,
-    audioUrl: urlSchema.nullable(),
-    variables: variablesSchema,
-  }),
-  /** It needs the variables of its master playlist. */
-  z.object({ kind: z.literal('imports') }),
+  /** A master playlist: the variant to read, and its audio if that is separate. */
+  z.object({ kind: z.literal('variant'), url: urlSchema, audioUrl: urlSchema.nullable() }),
   z.object({ kind: z.literal('segments'), table: tableSchema }),
 ]);
 export type Playlist = z.output<typeof playlistSchema>;
 
 /**
- * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few
- * tags. Expands variables (RFC 8216bis).
+ * Parses the playlist of a finished video (RFC 8216) in one pass. Ignores all but a few tags.
  * @throws Rejection `live_not_supported` | `drm_protected` | `no_media` | `too_long` | `upstream_error`
  */
 export function readPlaylist(text: string, options: PlaylistOptions): Playlist {
   const reader = new PlaylistReader(options);
   if (!/^[^\S\n]*#EXTM3U/u.test(text)) throw invalid('sent something other than an HLS playlist');
-  for (const line of linesOf(text)) {
-    reader.take(line);
-    if (reader.needsImports) return { kind: 'imports' };
-  }
+  for (const line of linesOf(text)) reader.take(line);
   return reader.finish();
 }
 
@@ -66,8 +56,7 @@ function* linesOf(text: string): Generator<string> {
 class PlaylistReader {
   readonly #options: PlaylistOptions;
   readonly #table: SegmentTableWriter;
-  readonly #variables: PlaylistVariables;
-  readonly #variants: HlsVariants;
+  readonly #variants = new HlsVariants();
   /** End of the last byte range, keyed by reference. */
   readonly #rangeEnds = new Map<string, number>();
   /** Current keys, keyed by KEYFORMAT. They are alternatives for the same segment. */
@@ -86,12 +75,9 @@ class PlaylistReader {
   #skippedSegments = 0;
   #variant: ReadonlyMap<string, string> | null = null;
   #isFinished = false;
-  needsImports = false;
 
   constructor(options: PlaylistOptions) {
     this.#options = options;
-    this.#variables = new PlaylistVariables(options.baseUrl, options.imports ?? []);
-    this.#variants = new HlsVariants(options);
     this.#table = new SegmentTableWriter(options.maxSegments);
     this.#table.setBaseUrl(options.baseUrl);
   }
@@ -99,7 +85,7 @@ class PlaylistReader {
   take(line: string): void {
     if (line === '') return;
     if (!line.startsWith('#')) {
-      this.#url(line, this.#variables.expand(line));
+      this.#takeUrl(line);
       return;
     }
     const colon = line.indexOf(':');
@@ -119,16 +105,16 @@ class PlaylistReader {
         this.#mediaSequence = readWhole(value);
         break;
       case '#EXT-X-KEY':
-        this.#takeKey(this.#attributes(value));
+        this.#takeKey(readAttributes(value));
         break;
       case '#EXT-X-MAP':
-        this.#takeMap(this.#attributes(value));
+        this.#takeMap(readAttributes(value));
         break;
       case '#EXT-X-STREAM-INF':
-        this.#variant = this.#attributes(value);
+        this.#variant = readAttributes(value);
         break;
       case '#EXT-X-MEDIA':
-        this.#variants.addRendition(this.#attributes(value), readAttributes(value).get('URI'));
+        this.#variants.addRendition(readAttributes(value));
         break;
       case '#EXT-X-GAP':
       case '#EXT-X-SKIP':
@@ -136,8 +122,7 @@ class PlaylistReader {
       case '#EXT-X-I-FRAMES-ONLY':
         throw notJoinable('has key frames only');
       case '#EXT-X-DEFINE':
-        this.#define(readAttributes(value));
-        break;
+        throw usesVariables();
       // Ads that these platforms stitch in, recognised the same way as in yt-dlp.
       case '#ANVATO-SEGMENT-INFO':
         if (value.includes('type=ad')) this.#isAdvertisement = true;
@@ -157,26 +142,15 @@ class PlaylistReader {
   }
 
   finish(): Playlist {
-    if (this.#variants.areListed)
-      return { kind: 'variant', ...this.#variants.best(), variables: this.#variables.all };
+    if (this.#variants.areListed) return { kind: 'variant', ...this.#variants.best(this.#options.baseUrl) };
     if (!this.#isFinished) throw live();
     if (this.#table.length === 0) throw invalid('sent an empty playlist');
     return { kind: 'segments', table: this.#table.finish() };
   }
 
-  #define(attributes: ReadonlyMap<string, string>): void {
-    if (attributes.has('IMPORT') && this.#options.imports === undefined) this.needsImports = true;
-    else this.#variables.define(attributes);
-  }
-
-  #attributes(list: string): ReadonlyMap<string, string> {
-    return readAttributes(list, this.#variables);
-  }
-
-  /** @param stated the URL before its variables were expanded */
-  #url(stated: string, uri: string): void {
+  #takeUrl(uri: string): void {
     if (this.#variant !== null) {
-      this.#variants.add(this.#variant, uri, stated);
+      this.#variants.add(this.#variant, uri);
       this.#variant = null;
       return;
     }

@@ -20,30 +20,16 @@ interface Rendition {
 
 const maxVariants = 200;
 
-interface Options {
-  readonly baseUrl: string;
-  readonly wanted?: string | undefined;
-}
-
 /** The variants and renditions of a master playlist. */
 export class HlsVariants {
-  readonly #options: Options;
-  /** The expanded URL of the wanted variant or rendition. */
-  #wantedUrl: string | null = null;
   readonly #variants: Variant[] = [];
   readonly #renditions: Rendition[] = [];
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
 
   get areListed(): boolean {
     return this.#variants.length > 0;
   }
 
-  /** @param stated the URL before its variables were expanded */
-  add(attributes: ReadonlyMap<string, string>, uri: string, stated: string): void {
-    this.#findWanted(stated, uri);
+  add(attributes: ReadonlyMap<string, string>, uri: string): void {
     if (this.#variants.length >= maxVariants) throw invalid('sent a playlist with too many variants');
     const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
     this.#variants.push({
@@ -54,8 +40,7 @@ export class HlsVariants {
     });
   }
 
-  addRendition(attributes: ReadonlyMap<string, string>, stated: string | undefined): void {
-    this.#findWanted(stated, attributes.get('URI'));
+  addRendition(attributes: ReadonlyMap<string, string>): void {
     if (attributes.get('TYPE') !== 'AUDIO') return;
     if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
     this.#renditions.push({
@@ -66,13 +51,8 @@ export class HlsVariants {
     });
   }
 
-  /** The wanted variant, or else the largest up to 1080p with the audio of its group. @throws Rejection */
-  best(): { url: string; audioUrl: string | null } {
-    const { baseUrl, wanted } = this.#options;
-    if (wanted !== undefined) {
-      if (this.#wantedUrl === null) throw invalid('changed the playlist');
-      return { url: this.#wantedUrl, audioUrl: null };
-    }
+  /** The largest variant up to 1080p with the audio of its group. @throws Rejection */
+  best(baseUrl: string): { url: string; audioUrl: string | null } {
     const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
     const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
       (a, b) => b.bandwidth - a.bandwidth,
@@ -87,16 +67,4 @@ export class HlsVariants {
     const audioUrl = played?.uri == null ? null : resolveUrl(played.uri, baseUrl);
     return { url, audioUrl: audioUrl === url ? null : audioUrl };
   }
-
-  #findWanted(stated: string | undefined, uri: string | undefined): void {
-    const { wanted, baseUrl } = this.#options;
-    if (wanted === undefined || stated === undefined || uri === undefined) return;
-    if (comparable(stated, baseUrl) === comparable(wanted, baseUrl))
-      this.#wantedUrl ??= resolveUrl(uri, baseUrl);
-  }
-}
-
-/** yt-dlp resolves URLs without the variables' values, and a URL may be none without them. */
-function comparable(url: string, baseUrl: string): string {
-  return URL.canParse(url, baseUrl) ? new URL(url, baseUrl).href : url;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid, overLimit } from '../formats/rejection.js';
+import { invalid, notJoinable, overLimit, type Rejection } from '../formats/rejection.js';
 import { bytesUpTo, count, maxRows } from '../formats/schemas.js';
 
 /** Limit for references in manifests, base URLs and resolved URLs. */
@@ -185,13 +185,22 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array)
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
+/** Of an HLS playlist (RFC 8216bis, 4.3), perhaps percent-encoded. */
+const variable = /(?:\{|%7b)\$[\w-]+(?:\}|%7d)/i;
+
+/** We don't expand variables, because no site is known to use them. */
+export function usesVariables(): Rejection {
+  return notJoinable('uses variables in its playlist');
+}
+
 /**
  * Resolves a URL from a playlist or manifest and removes any user name and password.
- * @throws Rejection unless it is an http or https URL within the length limit
+ * @throws Rejection unless it is an http or https URL without variables, within the length limit
  */
 export function resolveUrl(reference: string, baseUrl: string): string {
   const isPlain =
     reference.length <= maxUrlLength && baseUrl.length <= maxUrlLength && !/\p{Cc}/u.test(reference);
+  if (isPlain && variable.test(reference)) throw usesVariables();
   const url = isPlain && URL.canParse(reference, baseUrl) ? new URL(reference, baseUrl) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw invalid("sent a URL that isn't http or https");

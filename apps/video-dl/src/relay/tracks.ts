@@ -1,6 +1,5 @@
 import type { JobResult } from '../parser-process/jobs.js';
-import { hasReferences, type Variables } from '../manifests/hls-variables.js';
-import type { SegmentTable } from '../manifests/segment-table.js';
+import { resolveUrl, type SegmentTable } from '../manifests/segment-table.js';
 import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';
@@ -45,11 +44,11 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
     // The master playlist was just read; after a renewal it is read again.
     let master: MasterPlaylist | null = first;
     return new SegmentIndex(input.source, async (readSignal) => {
-      const { [what]: url, variables } = master ?? masterIn(await readOwnPlaylist(input, readSignal));
+      const { [what]: url } = master ?? masterIn(await readOwnPlaylist(input, readSignal));
       master = null;
       if (url === null) throw protocolFault('changed the playlist');
       const document = await fetchDocument(input, readSignal, () => url);
-      return segmentsIn(input, await parsePlaylist(input, document, readSignal, { imports: variables }));
+      return segmentsIn(input, await parsePlaylist(input, document, readSignal));
     });
   };
   const video = indexOf('url');
@@ -63,52 +62,23 @@ async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrac
 type PlaylistResult = JobResult<'playlist'>;
 type MasterPlaylist = Extract<PlaylistResult, { readonly kind: 'variant' }>;
 
-/**
- * The source's own playlist. yt-dlp doesn't know the variables of playlists: its URL may contain some, and the
- * playlist may import them from the master playlist.
- */
 async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<PlaylistResult> {
-  const { masterUrl, url, playlistText } = input.source.current;
-  if (masterUrl !== undefined && hasReferences(url)) {
-    const master = await readMaster(input, masterUrl, signal, url);
-    const document = await fetchDocument(input, signal, () => master.url);
-    return parsePlaylist(input, document, signal, { imports: master.variables });
-  }
+  const { url, playlistText } = input.source.current;
   const document =
     playlistText === undefined
       ? await fetchDocument(input, signal)
       : { bytes: Buffer.from(playlistText), url };
-  const playlist = await parsePlaylist(input, document, signal);
-  if (playlist.kind !== 'imports') return playlist;
-  const imports = masterUrl === undefined ? [] : (await readMaster(input, masterUrl, signal)).variables;
-  return parsePlaylist(input, document, signal, { imports });
-}
-
-/** @param wanted the URL of a variant as yt-dlp resolved it */
-async function readMaster(
-  input: Input,
-  url: string,
-  signal: AbortSignal,
-  wanted?: string,
-): Promise<MasterPlaylist> {
-  const document = await fetchDocument(input, signal, ({ masterUrl }) => masterUrl ?? url);
-  return masterIn(await parsePlaylist(input, document, signal, { imports: [], wanted }));
-}
-
-interface PlaylistContext {
-  readonly imports?: Variables;
-  readonly wanted?: string | undefined;
+  return parsePlaylist(input, document, signal);
 }
 
 async function parsePlaylist(
   { source, context }: Input,
   { bytes, url: baseUrl }: Pick<SmallObject, 'bytes' | 'url'>,
   signal: AbortSignal,
-  more: PlaylistContext = {},
 ): Promise<PlaylistResult> {
   const { maxSegments } = context.limits;
   const { hlsKey: key } = source.current;
-  return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key, ...more }, signal);
+  return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key }, signal);
 }
 
 function masterIn(playlist: PlaylistResult): MasterPlaylist {
@@ -150,7 +120,8 @@ async function fetchDocument(
   signal: AbortSignal,
   urlOf: (current: MediaSource) => string = ({ url }) => url,
 ): Promise<SmallObject> {
-  const object = new RemoteObject(source.renewableUrl(urlOf));
+  // yt-dlp may have left variables in the URL.
+  const object = new RemoteObject(source.renewableUrl((current) => resolveUrl(urlOf(current), current.url)));
   const { maxManifestBytes: maxBytes } = context.limits;
   const excess = overLimit(`${maxBytes} bytes`);
   return fetchSmall({ object, range: null, maxBytes, excess, context, signal });

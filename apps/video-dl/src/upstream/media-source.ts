@@ -31,8 +31,6 @@ export interface MediaSource {
   readonly hlsKey?: KeyOverride;
   /** The HLS playlist itself, if the extractor had to change it. */
   readonly playlistText?: string;
-  /** The master playlist that an HLS source was found in. */
-  readonly masterUrl?: string;
   /** Request at most this many bytes at once. */
   readonly chunkBytes?: number;
   /** When the server starts to accept requests, in milliseconds since the epoch. */

@@ -278,7 +278,6 @@ const testedElsewhere = [
   ],
   ['A default audio track that is not the first', 'deliver/rare-files', 'is sent with its main audio as'],
   ['Listeners in real time', 'service/config', 'for clients that read as fast as they play'],
-  ['Variables in playlists', 'relay/segments', 'are expanded in URLs, strings and hexadecimal numbers'],
   ['Segments of Ogg', 'relay/segments', 'of Ogg are the slices of one stream'],
   ['Ads in a playlist', 'relay/segments', 'exclude the ads that Anvato and Uplynk mark'],
   [

@@ -77,7 +77,6 @@ describe('an MP4', () => {
       ['/media/portrait.mp4', { height: 640 }],
       ['/open-graph', {}],
       ['/unicode-title', {}],
-      ['/media/hls-variables/index.m3u8?token=index', { height: 360 }],
       ['/media/dash-timeline/manifest.mpd', {}],
       ['/media/dash-list/manifest.mpd', {}],
     ]),

@@ -63,7 +63,7 @@ export const wholeParsers: readonly WholeParser[] = [
   {
     name: 'a reader of HLS playlists',
     files: [
-      ...['manifests/hls-playlist.ts', 'manifests/hls-attributes.ts', 'manifests/hls-variables.ts'],
+      ...['manifests/hls-playlist.ts', 'manifests/hls-attributes.ts'],
       ...['manifests/hls-variants.ts', 'manifests/segment-table.ts'],
     ],
     parse: (input) => readPlaylist(input.toString(), { baseUrl: base, maxSegments }),
@@ -71,12 +71,8 @@ export const wholeParsers: readonly WholeParser[] = [
       'attributes without an end': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A'.repeat(bytes)}\n`),
       'attributes without values': text((bytes) => `#EXTM3U\n#EXT-X-MAP:${'A='.repeat(bytes / 2)}\n`),
       'empty lines': text((bytes) => `#EXTM3U${'\n'.repeat(bytes)}`),
-      'references to a variable': text(
-        (bytes) =>
-          `#EXTM3U\n#EXT-X-DEFINE:NAME="x",VALUE="${'v'.repeat(100)}"\n#EXT-X-MAP:URI="${'{$x}'.repeat(bytes / 4)}"\n`,
-      ),
-      'beginnings of references': text((bytes) => `#EXTM3U\n${'{$'.repeat(bytes / 2)}\n`),
-      'names of variables': text((bytes) => `#EXTM3U\n${`{$${'x'.repeat(64)}`.repeat(bytes / 66)}\n`),
+      'beginnings of variables': text((bytes) => `#EXTM3U\n${`${'{$'.repeat(4000)}\n`.repeat(bytes / 8001)}`),
+      'names of variables': text((bytes) => `#EXTM3U\n${`{$${'x'.repeat(8000)}\n`.repeat(bytes / 8003)}`),
       'spaces in a line': text((bytes) => `#EXTM3U\n#EXTINF:${' '.repeat(bytes)}x\n`),
     },
   },
