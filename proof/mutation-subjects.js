@@ -14,7 +14,11 @@ export const subjects = {
   'video-dl': [
     {
       name: 'transfer',
-      mutate: ['src/upstream/remote-object.ts', 'src/upstream/transfer.ts', 'src/upstream/upstream-part.ts'],
+      mutate: [
+        'src/upstream/object-identity.ts',
+        'src/upstream/transfer.ts',
+        'src/upstream/upstream-part.ts',
+      ],
       tests: ['test/upstream/fetch-bytes.test.ts', 'test/upstream/transfer.test.ts'],
     },
     {

@@ -11,7 +11,7 @@ import {
   type ConstantFrames,
 } from '../formats/mpeg-audio/info-frame.js';
 import type { AudioLength } from '../formats/probed.js';
-import type { HeadOptions, SourceHead, SourceHeads } from '../look/source-heads.js';
+import type { SourceHead, SourceHeads } from '../look/source-heads.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
 import { mp3Arguments } from '../ffmpeg/arguments.js';
 import { mp3BitrateKbps, type AudioTrim } from '../ffmpeg/audio.js';
@@ -19,6 +19,7 @@ import type { MediaTools } from '../ffmpeg/tools.js';
 import { secondsIn } from '../plan/clip.js';
 import { outputSeconds, type Plan } from '../plan/plan.js';
 import { waitMs } from '../upstream/media-source.js';
+import type { ReaderOptions } from '../upstream/upstream.js';
 import type { SentTrack } from './expectation.js';
 import type { OutputRun, StreamOutput } from './output.js';
 import { formats } from './response.js';
@@ -180,7 +181,7 @@ interface StatedAudio extends AudioLength, Pick<SourceHead, 'identity' | 'totalB
 export async function statedAudio(
   heads: SourceHeads,
   { inputs, audio, expected, statesWrongAudioLength }: Plan,
-  options: HeadOptions,
+  options: ReaderOptions,
 ): Promise<StatedAudio | null> {
   const [source] = inputs;
   if (statesWrongAudioLength || audio?.action !== 'transcode' || source?.kind !== 'file') return null;

@@ -1,7 +1,7 @@
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
-import type { ObjectIdentity } from '../upstream/remote-object.js';
+import type { ObjectIdentity } from '../upstream/object-identity.js';
 import type { KnownFile, StreamFormat } from './response.js';
 
 /** A generated file whose every byte is determined before ffmpeg starts. */

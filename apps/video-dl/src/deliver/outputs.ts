@@ -1,14 +1,15 @@
 import type { MediaTools } from '../ffmpeg/tools.js';
-import type { HeadOptions, SourceHeads } from '../look/source-heads.js';
+import type { SourceHeads } from '../look/source-heads.js';
 import type { Plan } from '../plan/plan.js';
 import { notCopyable } from '../plan/rejections.js';
+import type { ReaderOptions } from '../upstream/upstream.js';
 import { copiedAudioOutput } from './audio-output.js';
 import { fetchCover, type FetchCoverOptions } from './fetch-cover.js';
 import { exactMp3Output, mp3Output, statedAudio } from './mp3-output.js';
 import { mp4Output } from './mp4-output.js';
 import type { StreamOutput } from './output.js';
 
-interface OutputOptions extends HeadOptions, FetchCoverOptions {
+interface OutputOptions extends ReaderOptions, FetchCoverOptions {
   readonly heads: SourceHeads;
   readonly tools: MediaTools;
 }

@@ -9,9 +9,11 @@ import { UnexpectedMediaError } from '../look/learnt.js';
 import { isSameCodec } from '../formats/codecs.js';
 import type { Plan } from '../plan/plan.js';
 import type { ByteRange } from '../upstream/byte-range.js';
-import type { RenewSource } from '../upstream/media-source.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { ObjectIdentity } from '../upstream/object-identity.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
-import type { ObjectReader, ReaderOptions, Upstream } from '../upstream/upstream.js';
+import { Transfer } from '../upstream/transfer.js';
+import type { ReaderOptions, Upstream } from '../upstream/upstream.js';
 import { partsBetween, rangesOfSources } from './layout-parts.js';
 import type { Part } from './ranges.js';
 import { formats, type KnownFile, type StreamFormat } from './response.js';
@@ -27,10 +29,9 @@ export interface RemuxedFile extends KnownFile {
 }
 
 interface RemuxSource {
-  readonly object: RemoteObject;
+  readonly source: MediaSource;
+  readonly identity: ObjectIdentity;
   readonly totalBytes: number;
-  /** The outbound proxy for its URL. */
-  readonly exit: number | undefined;
 }
 
 /** Whether a layout has what is planned. */
@@ -43,12 +44,11 @@ export function isPlanned({ tracks }: Layout, { video, audio }: Plan): boolean {
 export function remuxedFileOf(
   { inputs, video, expected }: Plan,
   { layout, heads, headerDigest }: LaidOut,
-  { upstream, renew }: { readonly upstream: Upstream; readonly renew: RenewSource },
 ): RemuxedFile {
   const sources = inputs.flatMap((source, index) => {
     const { identity, totalBytes } = heads[index] ?? {};
     if (identity === undefined || totalBytes == null) return [];
-    return [{ object: upstream.object(source, renew, identity), totalBytes, exit: source.origin?.exit }];
+    return [{ source, identity, totalBytes }];
   });
   const mediaBytes = layout.lengths.reduce((sum, bytes) => sum + bytes, 0);
   const totalBytes = layout.header.length + mediaBytes;
@@ -70,15 +70,16 @@ const partsAtOnce = 256;
 export async function* readRemuxed(
   { layout, sources, totalBytes }: RemuxedFile,
   range: Part | null,
-  { upstream, signal, client }: Omit<ReaderOptions, 'exit'> & { readonly upstream: Upstream },
+  upstream: Upstream,
+  given: ReaderOptions,
 ): AsyncGenerator<Piece, void, void> {
   const ended = new AbortController();
-  const options = { client, signal: AbortSignal.any([signal, ended.signal]) };
+  const signal = AbortSignal.any([given.signal, ended.signal]);
   const [start, end] = range === null ? [0, totalBytes] : [range.start, range.end + 1];
   const ranges = rangesOfSources(layout, start, end);
-  const readers = sources.map(({ object, exit, totalBytes: bytes }, source) => {
-    const reader = upstream.reader(object, { ...options, exit });
-    return partReader(readRanges(reader, ranges.get(source) ?? [], bytes));
+  const readers = sources.map(({ source, identity, totalBytes: bytes }, number) => {
+    const object = upstream.object(source, { ...given, signal }, identity);
+    return partReader(readRanges(object, ranges.get(number) ?? [], bytes, signal));
   });
   const tracks = fragmentTracks(layout);
   try {
@@ -129,12 +130,13 @@ function partReader(pieces: AsyncGenerator<Piece, void, void>) {
 }
 
 async function* readRanges(
-  reader: ObjectReader,
+  object: RemoteObject,
   ranges: readonly ByteRange[],
   totalBytes: number,
+  signal: AbortSignal,
 ): AsyncGenerator<Piece, void, void> {
   for (const range of ranges) {
-    const transfer = await reader.open(range);
+    const transfer = await Transfer.open(object, range, signal);
     if (transfer.total !== totalBytes) throw changed();
     let at = range.start;
     for await (const bytes of transfer.chunks()) {

@@ -7,6 +7,7 @@ import type { LookOptions } from '../look/look.js';
 import { openOneShot, type OpenedFile } from '../look/one-shot.js';
 import { tooLarge } from '../plan/rejections.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
+import { Transfer } from '../upstream/transfer.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
 import type { StreamLimits } from '../capacity.js';
 import { hasCurrentVersion, isAnswered } from './conditions.js';
@@ -221,10 +222,9 @@ export class StreamingService implements AsyncDisposable {
     if (way.kind === 'pass on' || way.kind === 'remux') await this.#sendFile(job, way, opened);
     else if (way.kind === 'convert') await this.#convert(job, way, opened);
     else {
-      const options = headOptions(job);
-      const file = await openOneShot(way.source, { ...this.#options, ...options });
+      const file = await openOneShot(way.source, { ...this.#options, ...headOptions(job) });
       try {
-        await this.#send(job, this.#ways.findOneShot(wish, way.source, file.head, options), wish, file);
+        await this.#send(job, this.#ways.findOneShot(wish, way.source, file.head), wish, file);
       } finally {
         file.discard();
       }
@@ -243,13 +243,14 @@ export class StreamingService implements AsyncDisposable {
     const range = this.#rangeOf(job, file);
     context.note({ delivery: way.kind === 'remux' ? 'remuxed' : 'original' });
     const { upstream } = this.#options;
-    const options = { signal, client: request.client };
+    const options = headOptions(job);
     if (way.kind === 'remux') {
-      await sendFile(job, { plan, file, range }, readRemuxed(way.file, range, { ...options, upstream }));
+      await sendFile(job, { plan, file, range }, readRemuxed(way.file, range, upstream, options));
       return;
     }
-    const exit = plan.inputs[0]?.origin?.exit;
-    const open = async () => opened ?? upstream.reader(way.file.object, { ...options, exit }).open(range);
+    const { source, identity } = way.file;
+    const open = async () =>
+      opened ?? Transfer.open(upstream.object(source, options, identity), range, signal);
     await sendFile(job, { plan, file, range }, readSiteFile(way.file, range, open));
   }
 

@@ -8,17 +8,17 @@ import { OggPages } from '../formats/ogg/pages.js';
 import { DamagedMediaError, type StructureCheck } from '../formats/structure-check.js';
 import type { Facts } from '../look/look.js';
 import type { Plan } from '../plan/plan.js';
-import type { RenewSource } from '../upstream/media-source.js';
-import type { RemoteObject } from '../upstream/remote-object.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { ObjectIdentity } from '../upstream/object-identity.js';
 import type { Transfer } from '../upstream/transfer.js';
-import type { Upstream } from '../upstream/upstream.js';
 import type { Part } from './ranges.js';
 import { formats, type KnownFile, type StreamFormat } from './response.js';
 import { changed, type Piece } from './send-file.js';
 
 /** A file of the site that is already what the client requested, but for the bytes to send as 0. */
 export interface SiteFile extends KnownFile {
-  readonly object: RemoteObject;
+  readonly source: MediaSource;
+  readonly identity: ObjectIdentity;
   readonly format: StreamFormat;
   /** Bytes that are sent as 0, in the order of the file. */
   readonly zeroed: readonly Span[];
@@ -28,7 +28,6 @@ export interface SiteFile extends KnownFile {
 export function siteFileOf(
   { inputs: [source], siteFile, expected }: Plan,
   facts: Facts,
-  { upstream, renew }: { readonly upstream: Upstream; readonly renew: RenewSource },
 ): SiteFile | undefined {
   if (source === undefined || siteFile === null || expected.clip !== null) return undefined;
   const head = facts.get(source)?.head;
@@ -38,8 +37,7 @@ export function siteFileOf(
   if (found === null) return undefined;
   const { identity, totalBytes, zeroed } = head;
   const etag = etagOf(identity.strongEtag, String(totalBytes), ...zeroed.map(({ start }) => String(start)));
-  const object = upstream.object(source, renew, identity);
-  return { format: formats[found], object, totalBytes, etag, hasRanges: true, zeroed };
+  return { format: formats[found], source, identity, totalBytes, etag, hasRanges: true, zeroed };
 }
 
 /**

@@ -71,21 +71,21 @@ export class Ways {
 
   /** Looks at the sources of a stream, then plans it. @throws DomainError, the signal's reason */
   async decide(wish: Wish, options: LookOptions): Promise<Way> {
-    return this.find(wish, await this.looker.look(wish, this.plan(wish), options), options);
+    return this.find(wish, await this.looker.look(wish, this.plan(wish), options));
   }
 
   /** @throws DomainError if no plan can help */
-  find(wish: Wish, looked: Looked, options: LookOptions): Way {
+  find(wish: Wish, looked: Looked): Way {
     const plan = this.plan(wish, looked.facts);
     const [source] = plan.inputs;
     if (source !== undefined && this.looker.isOneShot(plan.inputs)) return { kind: 'one shot', plan, source };
-    const siteFile = siteFileOf(plan, looked.facts, { ...this.#options, ...options });
+    const siteFile = siteFileOf(plan, looked.facts);
     if (siteFile !== undefined) return { kind: 'pass on', plan, file: siteFile };
-    const inWindow = this.#inWindow(plan, looked, options);
+    const inWindow = this.#inWindow(plan, looked);
     if (inWindow !== undefined) return inWindow;
     const { laidOut, learnt } = looked;
     if (laidOut !== null && plan.mayNeedOnlyHeader && isPlanned(laidOut.layout, plan))
-      return { kind: 'remux', plan, file: remuxedFileOf(plan, laidOut, { ...this.#options, ...options }) };
+      return { kind: 'remux', plan, file: remuxedFileOf(plan, laidOut) };
     return { kind: 'convert', plan: conversionOf(plan, learnt) };
   }
 
@@ -104,14 +104,14 @@ export class Ways {
       if (error instanceof DomainError || signal.aborted) return this.looker.know(wish, draft);
       throw error;
     });
-    const way = this.find(wish, looked, options);
+    const way = this.find(wish, looked);
     return { plan: way.plan, file: 'file' in way ? way.file : null, isSiteFile: way.kind === 'pass on' };
   }
 
-  #inWindow(whole: Plan, { window, learnt }: Looked, options: LookOptions): Way | undefined {
+  #inWindow(whole: Plan, { window, learnt }: Looked): Way | undefined {
     if (window === null || whole.window?.readers.includes(window.for) !== true) return undefined;
     const plan = withinWindow(whole, window);
-    const file = remuxedFileOf(plan, window, { ...this.#options, ...options });
+    const file = remuxedFileOf(plan, window);
     if (window.for === 'player')
       return isPlanned(window.layout, plan) ? { kind: 'remux', plan, file } : undefined;
     const { startSeconds } = window;
@@ -119,10 +119,10 @@ export class Ways {
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
-  findOneShot(wish: Wish, source: MediaSource, head: SourceHead, options: LookOptions): Way {
+  findOneShot(wish: Wish, source: MediaSource, head: SourceHead): Way {
     const facts = new Map([[source, factsFrom(head)]]);
     const plan = this.plan(wish, facts);
-    const file = siteFileOf(plan, facts, { ...this.#options, ...options });
+    const file = siteFileOf(plan, facts);
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
     return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt) };
   }

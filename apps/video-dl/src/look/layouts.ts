@@ -6,7 +6,8 @@ import type { WindowTracks } from '../formats/mp4/remux/remux.js';
 import type { WindowTimes } from '../formats/mp4/remux/window.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import type { HeadOptions, SourceHead, SourceHeads } from './source-heads.js';
+import type { ReaderOptions } from '../upstream/upstream.js';
+import type { SourceHead, SourceHeads } from './source-heads.js';
 
 /** An MP4 made of a new header and parts of the site's files. */
 export interface LaidOut {
@@ -63,7 +64,7 @@ export class Layouts {
    * @returns null if they need ffmpeg
    * @throws DomainError when a file can't be read; the signal's reason
    */
-  async of(inputs: readonly MediaSource[], tags: Tags, options: HeadOptions): Promise<LaidOut | null> {
+  async of(inputs: readonly MediaSource[], tags: Tags, options: ReaderOptions): Promise<LaidOut | null> {
     const [first, second] = await Promise.all(inputs.map((source) => this.#heads.of(source, options)));
     if (first === undefined) return null;
     let found = this.#known.get(first);
@@ -87,7 +88,7 @@ export class Layouts {
     inputs: readonly MediaSource[],
     { startSeconds, endSeconds, tracks: wanted, readers }: WantedWindow,
     tags: Tags,
-    options: HeadOptions,
+    options: ReaderOptions,
   ): Promise<LaidOutWindow | null> {
     const { heads, files } = await this.#read(inputs, options);
     if (files === null) return null;
@@ -101,7 +102,7 @@ export class Layouts {
   }
 
   /** The files are null if one states no length, because then we can't tell whether it is complete. */
-  async #read(inputs: readonly MediaSource[], options: HeadOptions) {
+  async #read(inputs: readonly MediaSource[], options: ReaderOptions) {
     const read = await Promise.all(inputs.map((source) => this.#heads.withBytes(source, options)));
     const files = read.flatMap(({ head: { totalBytes, correctedLength }, pieces }) =>
       totalBytes === null || correctedLength !== null ? [] : [{ pieces, totalBytes }],

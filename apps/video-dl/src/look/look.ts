@@ -7,7 +7,8 @@ import { waitMs, type MediaSource, type RenewSource } from '../upstream/media-so
 import { Layouts, type LaidOut, type LaidOutWindow, type Tags, type WantedWindow } from './layouts.js';
 import { type Learnt, Lessons, type Page, UnexpectedMediaError } from './learnt.js';
 import { createProbeSource, type ProbeSourceOptions } from './media-header.js';
-import type { HeadOptions, SourceHead } from './source-heads.js';
+import type { ReaderOptions } from '../upstream/upstream.js';
+import type { SourceHead } from './source-heads.js';
 
 /** What a file really is, from its own bytes. */
 export interface SourceFacts {
@@ -45,7 +46,7 @@ export interface Draft extends Tags {
   readonly container: string | null;
 }
 
-export interface LookOptions extends HeadOptions {
+export interface LookOptions extends ReaderOptions {
   readonly renew: RenewSource;
   /** Whether to look at everything that a stream depends on, or only at what costs a request at most. */
   readonly depth: 'one-file' | 'all';

@@ -1,8 +1,9 @@
 import { DomainError } from '@media-services/http-common';
 import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
-import type { Upstream } from '../upstream/upstream.js';
-import type { HeadOptions, SourceHead } from './source-heads.js';
+import { Transfer } from '../upstream/transfer.js';
+import { failureOf, type ReaderOptions, type Upstream } from '../upstream/upstream.js';
+import type { SourceHead } from './source-heads.js';
 
 /** A response that has been looked at and is still to be delivered. */
 export interface OpenedFile {
@@ -14,7 +15,7 @@ export interface OpenedFile {
   discard(): void;
 }
 
-interface OneShotOptions extends Pick<HeadOptions, 'signal' | 'client'> {
+interface OneShotOptions extends Pick<ReaderOptions, 'signal' | 'client'> {
   readonly upstream: Upstream;
   readonly parsers: Pick<ParserPool, 'forClient'>;
 }
@@ -31,8 +32,10 @@ export async function openOneShot(
   source: MediaSource,
   { upstream, parsers, signal, client }: OneShotOptions,
 ): Promise<OpenedFile> {
-  const object = upstream.object(source);
-  const transfer = await upstream.reader(object, { signal, exit: source.origin?.exit, client }).open(null);
+  const object = upstream.object(source, { signal, client });
+  const transfer = await Transfer.open(object, null, signal).catch((error: unknown) => {
+    throw failureOf(error);
+  });
   const chunks = transfer.chunks();
   const parse = parsers.forClient(client);
   const { total } = transfer;
@@ -55,7 +58,7 @@ export async function openOneShot(
     }
   } catch (error) {
     transfer.discard();
-    throw error;
+    throw failureOf(error);
   }
 }
 

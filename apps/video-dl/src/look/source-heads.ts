@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { type MediaHead, noHead } from '../formats/media-head.js';
 import type { FilePart, FilePiece } from '../formats/partial-file.js';
-import type { ParserPool } from '../parser-process/parser-pool.js';
-import type { MediaSource, RenewSource } from '../upstream/media-source.js';
-import type { ObjectIdentity } from '../upstream/remote-object.js';
-import type { Transfer } from '../upstream/transfer.js';
+import type { Parse, ParserPool } from '../parser-process/parser-pool.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { ObjectIdentity } from '../upstream/object-identity.js';
+import type { RemoteObject } from '../upstream/remote-object.js';
+import { Transfer } from '../upstream/transfer.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
-import { failureOf, type ObjectReader, type ReaderOptions, type Upstream } from '../upstream/upstream.js';
+import { failureOf, type ReaderOptions, type Upstream } from '../upstream/upstream.js';
 
 /** The parsed header of a source's file, and the version of the file it came from. */
 export interface SourceHead extends MediaHead {
@@ -15,10 +16,6 @@ export interface SourceHead extends MediaHead {
   readonly totalBytes: number | null;
   /** Whether each response has other bytes, such as other advertisements, so that only one can be used. */
   readonly isOneShot: boolean;
-}
-
-export interface HeadOptions extends Omit<ReaderOptions, 'exit'> {
-  readonly renew?: RenewSource | undefined;
 }
 
 /** The bytes that a header was read from. */
@@ -56,30 +53,29 @@ export class SourceHeads {
   }
 
   /** @throws DomainError when the file can't be read; the signal's reason */
-  async of(source: MediaSource, options: HeadOptions): Promise<SourceHead> {
+  async of(source: MediaSource, options: ReaderOptions): Promise<SourceHead> {
     return this.#seen.get(source) ?? (await this.#readNew(source, options)).head;
   }
 
   /** The header with its bytes, which are only kept for a while. @throws as `of` */
-  async withBytes(source: MediaSource, options: HeadOptions): Promise<ReadHead> {
+  async withBytes(source: MediaSource, options: ReaderOptions): Promise<ReadHead> {
     const head = this.#seen.get(source);
     const pieces = this.#pieces.get(source);
     return head !== undefined && pieces !== undefined ? { head, pieces } : this.#readNew(source, options);
   }
 
-  async #readNew(source: MediaSource, { signal, renew, client }: HeadOptions): Promise<ReadHead> {
+  async #readNew(source: MediaSource, options: ReaderOptions): Promise<ReadHead> {
     const ended = new AbortController();
+    const signal = AbortSignal.any([options.signal, ended.signal]);
     try {
-      const reader = this.#upstream.reader(this.#upstream.object(source, renew), {
-        signal: AbortSignal.any([signal, ended.signal]),
-        exit: source.origin?.exit,
-        client,
-      });
-      const read = await this.#read(reader, this.#parsers.forClient(client), signal);
+      const object = this.#upstream.object(source, { ...options, signal });
+      const read = await this.#read(object, this.#parsers.forClient(options.client), signal);
       if (read.head.isOneShot) this.#oneShots.add(source);
       this.#seen.set(source, read.head);
       this.#pieces.set(source, read.pieces);
       return read;
+    } catch (error) {
+      throw failureOf(error);
     } finally {
       ended.abort(new Error('the header has been read'));
     }
@@ -108,14 +104,10 @@ export class SourceHeads {
     }
   }
 
-  async #read(
-    reader: ObjectReader,
-    parse: ReturnType<ParserPool['forClient']>,
-    signal: AbortSignal,
-  ): Promise<ReadHead> {
-    const start = await reader.open({ start: 0, end: windowBytes - 1 });
+  async #read(object: RemoteObject, parse: Parse, signal: AbortSignal): Promise<ReadHead> {
+    const start = await Transfer.open(object, { start: 0, end: windowBytes - 1 }, signal);
     const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
-    const { identity } = reader.object;
+    const { identity } = object;
     let [hasRanges, isOneShot] = [start.isPart, false];
     let found: MediaHead | null = null;
     for (let reads = 1; reads <= maxReads; reads += 1) {
@@ -123,7 +115,9 @@ export class SourceHeads {
       const step = await parse({ kind: 'head', pieces, totalBytes, hasRanges }, signal);
       if (step.kind === 'head') found = step;
       if (step.kind === 'head' || isOneShot) break;
-      const read = await Promise.all(step.parts.map(async (part) => readPart(reader, part, hasRanges)));
+      const read = await Promise.all(
+        step.parts.map(async (part) => readPart(object, part, hasRanges, signal)),
+      );
       if (read.includes('another file')) isOneShot = true;
       const whole = read.flatMap((piece) => (typeof piece === 'string' ? [] : piece));
       pieces.push(...whole);
@@ -137,29 +131,24 @@ export class SourceHeads {
 
 /** Some servers ignore ranges, and some send another version of a file with each response. */
 async function readPart(
-  reader: ObjectReader,
+  object: RemoteObject,
   { offset, bytes }: FilePart,
   hasRanges: boolean,
+  signal: AbortSignal,
 ): Promise<FilePiece | 'the whole file' | 'another file'> {
   const length = Math.max(bytes, windowBytes);
   try {
-    const part = await reader.open({ start: offset, end: offset + length - 1 });
+    const part = await Transfer.open(object, { start: offset, end: offset + length - 1 }, signal);
     if (part.isPart || !hasRanges) return await readPiece(part, offset, length);
     part.discard();
     return 'the whole file';
   } catch (error) {
-    if (error instanceof ChangedFileError) return 'another file';
+    if (failureOf(error) instanceof ChangedFileError) return 'another file';
     throw error;
   }
 }
 
 async function readPiece(transfer: Transfer, offset: number, length: number): Promise<FilePiece> {
-  const parts: Buffer[] = [];
-  try {
-    for await (const part of transfer.chunks()) parts.push(part);
-  } catch (error) {
-    throw failureOf(error);
-  }
-  const bytes = Buffer.concat(parts);
+  const bytes = await transfer.bytes(length);
   return { offset, bytes, isEnd: bytes.length < length };
 }

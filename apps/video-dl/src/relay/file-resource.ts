@@ -1,11 +1,11 @@
 import { FileStructure } from '../formats/file-structure.js';
 import { DamagedMediaError } from '../formats/structure-check.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
-import type { ObjectIdentity, RemoteObject } from '../upstream/remote-object.js';
-import { fileObject, type RenewableSource } from '../upstream/renewable-source.js';
+import type { ObjectIdentity } from '../upstream/object-identity.js';
+import { RemoteObject } from '../upstream/remote-object.js';
+import type { RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
 import { faultFrom, finalFault, type TransferFault } from '../upstream/transfer-fault.js';
-import type { TransferContext } from '../upstream/media-source.js';
 import type { TrackChanges } from '../formats/joiner.js';
 import { damaged } from '../formats/rejection.js';
 import { type Resource, type ResourceRequest, writeAll } from './resource.js';
@@ -16,7 +16,6 @@ const maxReadsFromOnePlace = 100;
 /** A single-file source. Supports ranges if its size is known. */
 export class FileResource implements Resource {
   readonly #object: RemoteObject;
-  readonly #context: TransferContext;
   /** Checks everything read from the file, by any reader. */
   readonly #structure = new FileStructure();
   /** How often a part was requested, keyed by its first byte. */
@@ -33,9 +32,8 @@ export class FileResource implements Resource {
     return this.#structure.changes;
   }
 
-  constructor(source: RenewableSource, context: TransferContext, identity?: ObjectIdentity) {
-    this.#object = fileObject(source, identity);
-    this.#context = context;
+  constructor(source: RenewableSource, identity?: ObjectIdentity) {
+    this.#object = new RemoteObject(source, { identity });
   }
 
   /** Requests the file, for the first reader that wants it from its beginning. */
@@ -78,7 +76,7 @@ export class FileResource implements Resource {
   }
 
   #open(range: ByteRange | null, signal: AbortSignal): Promise<Transfer> {
-    return Transfer.open({ object: this.#object, range, context: this.#context, signal });
+    return Transfer.open(this.#object, range, signal);
   }
 
   /** @param signal ends the transfer from now on */

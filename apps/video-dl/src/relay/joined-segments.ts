@@ -4,7 +4,8 @@ import type { Joiner } from '../formats/joiner.js';
 import { LeadingImage } from '../formats/mpeg-ts/leading-image.js';
 import { notJoinable, Rejection } from '../formats/rejection.js';
 import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
-import type { Analysis, RelayContext } from './resource.js';
+import type { Parse } from '../parser-process/parser-pool.js';
+import type { Analysis } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
 
@@ -37,7 +38,7 @@ const maxTransportBytes = 1024 ** 2;
 export class JoinedSegments {
   readonly #index: SegmentIndex;
   readonly #reader: SegmentReader;
-  readonly #parse: RelayContext['parse'];
+  readonly #parse: Parse;
   readonly #signal: AbortSignal;
   readonly #chunks: AsyncGenerator<Buffer, void, void>;
   #joiner: Joiner | null = null;
@@ -49,12 +50,12 @@ export class JoinedSegments {
   probing: Analysis | undefined;
   statedSeconds: number | null = null;
 
-  constructor(index: SegmentIndex, context: RelayContext, signal: AbortSignal, range: JoinedRange) {
+  constructor(index: SegmentIndex, parse: Parse, signal: AbortSignal, range: JoinedRange) {
     this.#range = range;
     this.#end = range.end;
     this.#index = index;
-    this.#reader = new SegmentReader(index, context);
-    this.#parse = context.parse;
+    this.#reader = new SegmentReader(index);
+    this.#parse = parse;
     this.#signal = signal;
     this.#chunks = this.#read();
   }

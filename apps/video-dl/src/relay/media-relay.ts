@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ParserPool } from '../parser-process/parser-pool.js';
-import type { RenewSource } from '../upstream/media-source.js';
 import { type ReaderOptions, transferContext, type UpstreamOptions } from '../upstream/upstream.js';
 import { ServedSession, type RelaySession } from './session.js';
 
@@ -16,7 +15,8 @@ export interface MediaRelayOptions extends UpstreamOptions {
 }
 
 export interface OpenOptions extends ReaderOptions {
-  readonly renew?: RenewSource | undefined;
+  /** The outbound proxy used for the extraction. */
+  readonly exit?: number | undefined;
 }
 
 /**
@@ -60,9 +60,9 @@ export class MediaRelay implements AsyncDisposable {
     const closing = new AbortController();
     const token = randomBytes(24).toString('base64url');
     const { port } = this.#server.address() as AddressInfo;
-    const shared = transferContext(this.#options, { signal: closing.signal, exit, client });
     const session = new ServedSession({
-      context: { ...shared, parse: this.#options.parsers.forClient(client) },
+      context: transferContext(this.#options, { signal: closing.signal, client }, exit),
+      parse: this.#options.parsers.forClient(client),
       closing,
       renew,
       environment: { http_proxy: `http://relay:${token}@127.0.0.1:${port}` },

@@ -2,7 +2,8 @@ import type { FirstTimes, TrackChanges, TrackLengths } from '../formats/joiner.j
 import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { JoinedSegments, maxBeginningBytes } from './joined-segments.js';
 import type { OpenedBytes } from './opened-resource.js';
-import type { Beginning, RelayContext } from './resource.js';
+import type { Parse } from '../parser-process/parser-pool.js';
+import type { Beginning } from './resource.js';
 import type { SegmentIndex } from './segment-list.js';
 
 /** The part of a source to read, in seconds. */
@@ -36,7 +37,7 @@ interface Reading {
 export class OpenedSegments implements OpenedBytes {
   /** Only reading them tells. */
   readonly total = null;
-  readonly #context: RelayContext;
+  readonly #parse: Parse;
   readonly #index: SegmentIndex;
   readonly #reading: Reading;
   #window: SegmentWindow | null = null;
@@ -44,9 +45,9 @@ export class OpenedSegments implements OpenedBytes {
   /** Behind discontinuities. */
   #ahead: { readonly sizes: readonly PictureSize[]; readonly changesAudio: boolean } | null = null;
 
-  constructor(index: SegmentIndex, context: RelayContext, reading: Reading) {
+  constructor(index: SegmentIndex, parse: Parse, reading: Reading) {
     this.#index = index;
-    this.#context = context;
+    this.#parse = parse;
     this.#reading = reading;
   }
 
@@ -144,7 +145,7 @@ export class OpenedSegments implements OpenedBytes {
 
   #join(signal: AbortSignal, { first, end }: Pick<SegmentWindow, 'first' | 'end'> = whole) {
     const { readsAudioOnly } = this.#reading;
-    return new JoinedSegments(this.#index, this.#context, signal, { first, end, readsAudioOnly });
+    return new JoinedSegments(this.#index, this.#parse, signal, { first, end, readsAudioOnly });
   }
 
   /** Reads sizes of H.264 and formats of AAC behind discontinuities. The segments are requested again in their turn. */

@@ -2,14 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { resetConnection } from '@media-services/http-common';
-import type { Parse } from '../parser-process/parser-pool.js';
-import type { TransferContext } from '../upstream/media-source.js';
-
-/** Shared by all resources of a session. */
-export interface RelayContext extends TransferContext {
-  /** Parses input that arrives whole, on behalf of the session's client. */
-  readonly parse: Parse;
-}
 
 /** How far ffmpeg looks for tracks before its first output. */
 export interface Analysis {

@@ -2,7 +2,7 @@ import type { SegmentFacts } from '../formats/joiner.js';
 import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
-import type { RenewableUrl } from '../upstream/remote-object.js';
+import { RemoteObject } from '../upstream/remote-object.js';
 import {
   column,
   columns,
@@ -219,9 +219,11 @@ export class SegmentIndex {
     return this.#loading.run('', signal, (shared) => this.#load(shared));
   }
 
-  /** A URL from the list that follows every renewal. */
-  renewableUrl(urlOf: (list: SegmentList) => string): RenewableUrl {
-    return this.#source.renewableUrl(async (_source, signal) => urlOf(await this.list(signal)));
+  /** Something that the list has the URL of. */
+  object(urlIn: (list: SegmentList) => string): RemoteObject {
+    return new RemoteObject(this.#source, {
+      urlOf: async (_source, signal) => urlIn(await this.list(signal)),
+    });
   }
 
   async #load(signal: AbortSignal): Promise<SegmentList> {

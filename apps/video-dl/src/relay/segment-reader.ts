@@ -1,8 +1,5 @@
 import { createDecipheriv } from 'node:crypto';
-import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
-import { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
-import type { TransferContext } from '../upstream/media-source.js';
 import { finalFault, protocolFault } from '../upstream/transfer-fault.js';
 import { damaged, notJoinable } from '../formats/rejection.js';
 import type { MediaPart, Segment, SegmentIndex, SegmentList } from './segment-list.js';
@@ -23,21 +20,18 @@ export interface SegmentBytes {
 /** Reads the parts in a list of segments: decrypts them and checks their lengths. */
 export class SegmentReader {
   readonly #index: SegmentIndex;
-  readonly #context: TransferContext;
   readonly #keys = new Map<string, Promise<Buffer>>();
   readonly #initialisations = new Map<number, Promise<Buffer>>();
   #initialisationsBytes = 0;
 
-  constructor(index: SegmentIndex, context: TransferContext) {
+  constructor(index: SegmentIndex) {
     this.#index = index;
-    this.#context = context;
   }
 
   async open(number: number, segment: Segment, signal: AbortSignal): Promise<SegmentBytes> {
-    const object = new RemoteObject(this.#index.renewableUrl((list) => list.segment(number).url));
-    const { range } = segment;
+    const object = this.#index.object((list) => list.segment(number).url);
     const [transfer, key] = await Promise.all([
-      Transfer.open({ object, range, context: this.#context, signal }),
+      Transfer.open(object, segment.range, signal),
       this.#key(segment, (list) => list.segment(number), signal),
     ]);
     return {
@@ -62,7 +56,7 @@ export class SegmentReader {
   async #readInitialisation(number: number, signal: AbortSignal): Promise<Buffer> {
     const part = (await this.#index.list(signal)).initialisation(number);
     const urlOf = (list: SegmentList) => list.initialisation(number).url;
-    const [{ bytes }, key] = await Promise.all([
+    const [bytes, key] = await Promise.all([
       this.#small(urlOf, part.range, maxInitialisationBytes, signal),
       this.#key(part, (list) => list.initialisation(number), signal),
     ]);
@@ -74,14 +68,14 @@ export class SegmentReader {
     return Buffer.concat(chunks);
   }
 
-  #small(
+  async #small(
     urlOf: (list: SegmentList) => string,
     range: MediaPart['range'],
     maxBytes: number,
     signal: AbortSignal,
-  ): Promise<SmallObject> {
-    const object = new RemoteObject(this.#index.renewableUrl(urlOf));
-    return fetchSmall({ object, range, maxBytes, context: this.#context, signal });
+  ): Promise<Buffer> {
+    const transfer = await Transfer.open(this.#index.object(urlOf), range, signal);
+    return transfer.bytes(maxBytes);
   }
 
   async #key(
@@ -98,7 +92,7 @@ export class SegmentReader {
         if (typeof url !== 'string') throw protocolFault('changed the list of segments');
         return url;
       };
-      reading = this.#small(urlOf, null, keyBytes, signal).then(({ bytes }) => checkedKey(bytes));
+      reading = this.#small(urlOf, null, keyBytes, signal).then(checkedKey);
       this.#keys.set(key.key, reading);
     }
     return reading;

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { DomainError } from '@media-services/http-common';
 import type { Parse } from '../parser-process/parser-pool.js';
-import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import type { MediaSource, RenewSource, TransferContext } from '../upstream/media-source.js';
 import { RenewableSource } from '../upstream/renewable-source.js';
-import type { ObjectIdentity } from '../upstream/remote-object.js';
+import type { ObjectIdentity } from '../upstream/object-identity.js';
 import { faultFrom, finalFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
-import { abortResponse, type Beginning, type RelayContext, type Resource } from './resource.js';
+import { abortResponse, type Beginning, type Resource } from './resource.js';
 import { OpenedSegments, type TimeSpan } from './opened-segments.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
@@ -38,7 +38,8 @@ export interface RelayInput extends Beginning {
 }
 
 interface SessionOptions {
-  readonly context: Omit<RelayContext, 'countReceived'>;
+  readonly context: Omit<TransferContext, 'countReceived'>;
+  readonly parse: Parse;
   /** Aborted by the session when it closes. */
   readonly closing: AbortController;
   readonly environment: Readonly<Record<string, string>>;
@@ -57,7 +58,7 @@ export class ServedSession {
   /** Resolves with the first unrecovered upstream failure; never rejects. */
   readonly failed: Promise<DomainError>;
   readonly #options: SessionOptions;
-  readonly #context: RelayContext;
+  readonly #context: TransferContext;
   readonly #resources: Resource[] = [];
   #resolveFailed: (failure: DomainError) => void = () => undefined;
   #failure: DomainError | undefined;
@@ -66,7 +67,7 @@ export class ServedSession {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.environment = options.environment;
-    this.parse = options.context.parse;
+    this.parse = options.parse;
     this.failed = new Promise((resolve) => (this.#resolveFailed = resolve));
     this.#context = { ...options.context, countReceived: (bytes) => this.#count(bytes) };
   }
@@ -100,15 +101,14 @@ export class ServedSession {
     signal.throwIfAborted();
     const isWanted = ({ carries }: SegmentTrack) =>
       wanted === 'all' || carries === 'all' || carries === wanted;
-    const renewable = new RenewableSource(source, this.#options.renew);
-    if (source.kind === 'file')
-      return [this.#fileInput(new FileResource(renewable, this.#context, identity))];
+    const renewable = new RenewableSource(source, this.#context, this.#options.renew);
+    if (source.kind === 'file') return [this.#fileInput(new FileResource(renewable, identity))];
     try {
-      const tracks = await segmentTracks({ source: renewable, context: this.#context }, signal);
+      const tracks = await segmentTracks({ source: renewable, parse: this.parse }, signal);
       return await Promise.all(
         tracks.filter(isWanted).map(async ({ carries, index }) => {
           const reading = { span, readsAudioOnly: readsAudioOnly || carries === 'audio' };
-          const segments = new OpenedSegments(index, this.#context, reading);
+          const segments = new OpenedSegments(index, this.parse, reading);
           return this.#segmentsInput(segments, await segments.open(signal));
         }),
       );

@@ -1,12 +1,12 @@
 import type { JobResult } from '../parser-process/jobs.js';
 import { resolveUrl, type SegmentTable } from '../manifests/segment-table.js';
-import { fetchSmall, type SmallObject } from '../upstream/fetch-small.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import { overLimit } from '../formats/rejection.js';
+import { Transfer } from '../upstream/transfer.js';
 import { protocolFault } from '../upstream/transfer-fault.js';
-import type { RelayContext } from './resource.js';
+import type { Parse } from '../parser-process/parser-pool.js';
 import { SegmentIndex, SegmentList } from './segment-list.js';
 
 /** The tracks in a stream. A source may deliver audio and video separately. */
@@ -20,7 +20,14 @@ export interface SegmentTrack {
 /** Everything needed to read a playlist or manifest. */
 interface Input {
   readonly source: RenewableSource;
-  readonly context: RelayContext;
+  readonly parse: Parse;
+}
+
+/** A playlist or manifest. */
+interface Document {
+  readonly bytes: Buffer;
+  /** After redirects. */
+  readonly url: string;
 }
 
 /**
@@ -72,13 +79,13 @@ async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<Playl
 }
 
 async function parsePlaylist(
-  { source, context }: Input,
-  { bytes, url: baseUrl }: Pick<SmallObject, 'bytes' | 'url'>,
+  { source, parse }: Input,
+  { bytes, url: baseUrl }: Document,
   signal: AbortSignal,
 ): Promise<PlaylistResult> {
-  const { maxSegments } = context.limits;
+  const { maxSegments } = source.context.limits;
   const { hlsKey: key } = source.current;
-  return context.parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key }, signal);
+  return parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key }, signal);
 }
 
 function masterIn(playlist: PlaylistResult): MasterPlaylist {
@@ -95,8 +102,8 @@ async function dashTracks(input: Input, signal: AbortSignal): Promise<SegmentTra
   const read = async (readSignal: AbortSignal) => {
     const { bytes, url } = await fetchDocument(input, readSignal);
     const { wanted = null } = input.source.current;
-    const { maxSegments } = input.context.limits;
-    return input.context.parse({ kind: 'manifest', bytes, url, wanted, maxSegments }, readSignal);
+    const { maxSegments } = input.source.context.limits;
+    return input.parse({ kind: 'manifest', bytes, url, wanted, maxSegments }, readSignal);
   };
   const tracks = await read(signal);
   return tracks.map(({ kind, table }) => {
@@ -116,13 +123,13 @@ function listOf({ source }: Input, table: SegmentTable): SegmentList {
 
 /** @param urlOf picks the document of the source; defaults to its own */
 async function fetchDocument(
-  { source, context }: Input,
+  { source }: Input,
   signal: AbortSignal,
   urlOf: (current: MediaSource) => string = ({ url }) => url,
-): Promise<SmallObject> {
+): Promise<Document> {
   // yt-dlp may have left variables in the URL.
-  const object = new RemoteObject(source.renewableUrl((current) => resolveUrl(urlOf(current), current.url)));
-  const { maxManifestBytes: maxBytes } = context.limits;
-  const excess = overLimit(`${maxBytes} bytes`);
-  return fetchSmall({ object, range: null, maxBytes, excess, context, signal });
+  const object = new RemoteObject(source, { urlOf: (current) => resolveUrl(urlOf(current), current.url) });
+  const { maxManifestBytes: maxBytes } = source.context.limits;
+  const transfer = await Transfer.open(object, null, signal);
+  return { bytes: await transfer.bytes(maxBytes, overLimit(`${maxBytes} bytes`)), url: transfer.url ?? '' };
 }

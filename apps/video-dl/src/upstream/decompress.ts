@@ -2,7 +2,7 @@ import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { errorCode } from '@media-services/http-common';
 import { protocolFault } from './transfer-fault.js';
-import type { UpstreamBody } from './upstream-request.js';
+import type { UpstreamResponse } from './upstream-request.js';
 
 /** By the name of the Content-Encoding. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map([
@@ -27,31 +27,29 @@ export function contentEncoding(header: string | undefined): string | null {
 }
 
 /**
- * The uncompressed bytes of a body, in bounded steps. Some servers compress although we ask for the file's own bytes.
+ * The same response with uncompressed bytes, in bounded steps. Some servers compress although we ask for the file's
+ * own bytes.
  * @returns undefined for an encoding that we can't read
  */
-export function decompressed(body: UpstreamBody, encoding: string): UpstreamBody | undefined {
+export function decompressed(response: UpstreamResponse, encoding: string): UpstreamResponse | undefined {
   const decoder = decoders.get(encoding);
   if (decoder === undefined) return undefined;
-  return {
-    chunks: (idleTimeoutMs) => decode(body, decoder(), idleTimeoutMs),
-    destroy: (error) => body.destroy(error),
-  };
+  return { ...response, chunks: (idleTimeoutMs) => decode(response, decoder(), idleTimeoutMs) };
 }
 
 async function* decode(
-  body: UpstreamBody,
+  response: UpstreamResponse,
   decoder: Transform,
   idleTimeoutMs: number,
 ): AsyncGenerator<Buffer, void, void> {
   // A failure ends the decoder, whose reader gets it.
-  pipeline(Readable.from(body.chunks(idleTimeoutMs)), decoder, () => undefined);
+  pipeline(Readable.from(response.chunks(idleTimeoutMs)), decoder, () => undefined);
   try {
     yield* decoder as AsyncIterable<Buffer, void>;
   } catch (error) {
     throw isDamage(error) ? protocolFault('sent damaged compressed data', error) : error;
   } finally {
-    body.destroy();
+    response.destroy();
   }
 }
 

@@ -1,116 +1,48 @@
-import type { Locator, UpstreamResponse } from './upstream-request.js';
+import type { MediaSource, TransferContext } from './media-source.js';
+import { ObjectIdentity } from './object-identity.js';
+import type { RenewableSource } from './renewable-source.js';
+import type { Locator } from './upstream-request.js';
 
-/** A URL that may expire and can be renewed. */
-export interface RenewableUrl {
-  /** May first load something else, such as the playlist that lists the object. */
-  locate(signal: AbortSignal): Promise<Locator>;
+interface ObjectOptions {
   /**
-   * Replaces an expired URL.
-   * @returns false when the source can't be renewed
+   * Picks its URL from the source, or from what that lists, which may have to be read first. Throws when a renewed
+   * source no longer has it. Defaults to the source's own URL.
    */
-  renew(signal: AbortSignal): Promise<boolean>;
+  readonly urlOf?: (source: MediaSource, signal: AbortSignal) => string | Promise<string>;
+  /** Of the version seen before. Bytes of any other version are rejected. */
+  readonly identity?: ObjectIdentity | undefined;
 }
 
-/** One upstream object. All transfers of it must see the same identity. */
+/** One file or segment of a source. All transfers of it must see the same version, and follow every renewal. */
 export class RemoteObject {
   readonly identity: ObjectIdentity;
-  readonly url: RenewableUrl;
+  readonly context: TransferContext;
   /** Request at most this many bytes at once. */
   readonly chunkBytes: number | null;
+  readonly #source: RenewableSource;
+  readonly #urlOf: NonNullable<ObjectOptions['urlOf']>;
+  /** Of the source that the URL in use was taken from. */
+  #generation: number;
 
-  /** @param identity of the version seen before; bytes of any other version are rejected */
-  constructor(url: RenewableUrl, chunkBytes: number | null = null, identity = new ObjectIdentity()) {
-    this.identity = identity;
-    this.url = url;
-    this.chunkBytes = chunkBytes;
-  }
-}
-
-/** What distinguishes one version of an object from another. */
-interface Validators {
-  readonly total: number | null;
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
-  /** Whether `lastModified` is only the time of the response, as scripts send it. */
-  readonly isClock: boolean;
-}
-
-/** A `Last-Modified` as close to `Date` as this is no strong validator (RFC 9110 §8.8.2.2). */
-const clockMs = 2_000;
-
-/**
- * Remembers the version of an object in the first response, so that bytes of two
- * versions are never joined (RFC 9110 §8.8, §13.1.5).
- */
-export class ObjectIdentity {
-  #known: Validators = { total: null, etag: undefined, lastModified: undefined, isClock: false };
-  #isSeen = false;
-  /** Load-balanced servers may each have their own ETag for the same file. */
-  #etagVaries = false;
-
-  /** Size of the whole object in bytes, null while unknown. */
-  get total(): number | null {
-    return this.#known.total;
+  constructor(source: RenewableSource, { urlOf = ({ url }) => url, identity }: ObjectOptions = {}) {
+    this.identity = identity ?? new ObjectIdentity();
+    this.context = source.context;
+    this.chunkBytes = source.current.chunkBytes ?? null;
+    this.#source = source;
+    this.#urlOf = urlOf;
+    this.#generation = source.generation;
   }
 
-  /** Whether a response arrived without a size, an ETag or a date, so that the version can't be checked. */
-  get hasNoValidators(): boolean {
-    const { total, etag, lastModified, isClock } = this.#known;
-    const hasDate = lastModified !== undefined && !isClock;
-    return this.#isSeen && total === null && etag === undefined && !hasDate;
+  /** Where to request it now. */
+  async locate(signal: AbortSignal): Promise<Locator> {
+    const url = await this.#urlOf(this.#source.current, signal);
+    // Reading a list may itself have renewed the source.
+    this.#generation = this.#source.generation;
+    return this.#source.locator(url);
   }
 
-  /** For `If-Range`, which requires a strong validator. */
-  get strongEtag(): string | undefined {
-    const { etag } = this.#known;
-    return !this.#etagVaries && isStrong(etag) ? etag : undefined;
+  /** Replaces an expired URL. @returns false when the source can't be renewed */
+  async renew(signal: AbortSignal): Promise<boolean> {
+    return this.#source.renew(this.#generation, signal);
   }
-
-  /**
-   * Compares a response with earlier ones and remembers what it adds.
-   * @returns what differs, or null
-   */
-  mismatch(response: UpstreamResponse, total: number | null): 'size' | 'version' | null {
-    const known = this.#known;
-    const seen = validatorsOf(response, total);
-    if (differ(known.total, seen.total)) return 'size';
-    const isSameSize = known.total !== null && known.total === seen.total;
-    const isSameTag = isStrong(known.etag) && known.etag === seen.etag;
-    // The times of two responses always differ, and say nothing about the file.
-    const areClocks = isSameSize && known.isClock && seen.isClock;
-    if (differ(known.lastModified, seen.lastModified) && !isSameTag && !areClocks) return 'version';
-    if (differ(opaque(known.etag), opaque(seen.etag))) {
-      const isSameDate = known.lastModified !== undefined && known.lastModified === seen.lastModified;
-      if (!isSameDate || known.isClock || !isSameSize) return 'version';
-      this.#etagVaries = true;
-    }
-    this.#isSeen = true;
-    const dated = known.lastModified === undefined ? seen : known;
-    this.#known = {
-      total: known.total ?? seen.total,
-      etag: known.etag ?? seen.etag,
-      lastModified: dated.lastModified,
-      isClock: dated.isClock,
-    };
-    return null;
-  }
-}
-
-function validatorsOf(response: UpstreamResponse, total: number | null): Validators {
-  const lastModified = response.header('last-modified');
-  const ageMs = Date.parse(response.header('date') ?? '') - Date.parse(lastModified ?? '');
-  return { total, etag: response.header('etag'), lastModified, isClock: Math.abs(ageMs) <= clockMs };
-}
-
-function differ<T>(known: T | null | undefined, seen: T | null | undefined): boolean {
-  return known !== null && known !== undefined && seen !== null && seen !== undefined && known !== seen;
-}
-
-function isStrong(etag: string | undefined): boolean {
-  return etag?.startsWith('"') === true;
-}
-
-/** A proxy that compresses makes the validator weak, but it still identifies the same version. */
-function opaque(etag: string | undefined): string | undefined {
-  return etag?.replace(/^W\//, '');
 }

@@ -1,7 +1,6 @@
 import { SingleFlight } from '../single-flight.js';
 import { SourceCookies } from './cookies.js';
-import type { MediaSource, RenewSource } from './media-source.js';
-import { RemoteObject, type ObjectIdentity, type RenewableUrl } from './remote-object.js';
+import type { MediaSource, RenewSource, TransferContext } from './media-source.js';
 import type { Locator, Redirects } from './upstream-request.js';
 
 /** Of each file, as long as its extraction lives, so that all requests for it read the same file. */
@@ -9,6 +8,7 @@ const redirectsOf = new WeakMap<MediaSource, Redirects>();
 
 /** A source whose URLs may expire and be replaced. All its readers share the replacement. */
 export class RenewableSource {
+  readonly context: TransferContext;
   #source: MediaSource;
   #cookies: SourceCookies | undefined;
   #generation = 0;
@@ -17,7 +17,8 @@ export class RenewableSource {
   readonly #renewals = new SingleFlight<void>();
 
   /** @param renew absent if a rejected URL is final */
-  constructor(source: MediaSource, renew?: RenewSource) {
+  constructor(source: MediaSource, context: TransferContext, renew?: RenewSource) {
+    this.context = context;
     this.#source = source;
     this.#cookies = cookiesOf(source);
     this.#renew = renew;
@@ -33,30 +34,13 @@ export class RenewableSource {
   }
 
   /** A URL of this source with the headers and cookies to request it. */
-  #locator(url: string): Locator {
+  locator(url: string): Locator {
     const source = this.#source;
     const locator = { url, headers: source.headers, cookies: this.#cookies };
     if (source.kind !== 'file' || url !== source.url) return locator;
     const redirects = redirectsOf.get(source) ?? { target: null };
     redirectsOf.set(source, redirects);
     return { ...locator, redirects };
-  }
-
-  /**
-   * A URL taken from the source that follows every renewal.
-   * @param urlOf picks it from the current source, or from what that lists; throws when a renewed source no longer has it
-   */
-  renewableUrl(urlOf: (source: MediaSource, signal: AbortSignal) => string | Promise<string>): RenewableUrl {
-    let seen = this.#generation;
-    return {
-      locate: async (signal) => {
-        const url = await urlOf(this.#source, signal);
-        // Reading a list may itself have renewed the source.
-        seen = this.#generation;
-        return this.#locator(url);
-      },
-      renew: (signal) => this.renew(seen, signal),
-    };
   }
 
   /**
@@ -77,15 +61,6 @@ export class RenewableSource {
     this.#cookies = cookiesOf(next);
     this.#generation += 1;
   }
-}
-
-/** The single file of a source. @param identity as for `RemoteObject` */
-export function fileObject(source: RenewableSource, identity?: ObjectIdentity): RemoteObject {
-  return new RemoteObject(
-    source.renewableUrl(({ url }) => url),
-    source.current.chunkBytes ?? null,
-    identity,
-  );
 }
 
 function cookiesOf({ cookies, url }: MediaSource): SourceCookies | undefined {

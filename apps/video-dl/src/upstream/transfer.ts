@@ -2,15 +2,15 @@ import { DomainError } from '@media-services/http-common';
 import type { ByteRange } from './byte-range.js';
 import type { RemoteObject } from './remote-object.js';
 import { RetryBudget } from './retry-budget.js';
-import { protocolFault, faultFrom, TransferFault } from './transfer-fault.js';
-import { requestPart, type PartInput, type UpstreamPart } from './upstream-part.js';
+import type { Rejection } from '../formats/rejection.js';
+import { protocolFault, faultFrom, finalFault, TransferFault } from './transfer-fault.js';
+import { requestPart, type UpstreamPart } from './upstream-part.js';
 
-export interface TransferInput extends PartInput {
-  /** Null reads everything, without a Range header if possible. */
-  readonly range: ByteRange | null;
+interface AttemptInput {
+  readonly object: RemoteObject;
+  readonly budget: RetryBudget;
+  readonly signal: AbortSignal;
 }
-
-type AttemptInput = PartInput & { readonly budget: RetryBudget };
 
 /** We request the next chunk when this share of the current one is left … */
 const aheadShare = 0.1;
@@ -42,16 +42,15 @@ export class Transfer {
 
   /**
    * Starts a transfer. Resolves once the first response has arrived and passed the checks.
+   * @param part null reads everything, without a Range header if possible
    * @throws TransferFault when it can't be recovered; `signal.reason`
    */
-  static async open(input: TransferInput): Promise<Transfer> {
-    const range = input.range ?? { start: 0, end: null };
-    const attempts = { ...input, budget: new RetryBudget(input.context.limits) };
+  static async open(object: RemoteObject, part: ByteRange | null, signal: AbortSignal): Promise<Transfer> {
+    const range = part ?? { start: 0, end: null };
+    const input = { object, budget: new RetryBudget(object.context.limits), signal };
     const requested =
-      input.range === null && input.object.chunkBytes === null
-        ? null
-        : chunkOf(input.object, range.start, range.end);
-    return new Transfer(attempts, range, await attempt(attempts, requested, range.end));
+      part === null && object.chunkBytes === null ? null : chunkOf(object, range.start, range.end);
+    return new Transfer(input, range, await attempt(input, requested, range.end));
   }
 
   /** Whether the range starts past the end of the object. */
@@ -81,7 +80,23 @@ export class Transfer {
 
   /** Abandons the transfer unread. */
   discard(): void {
-    this.#first?.response.body.destroy();
+    this.#first?.response.destroy();
+  }
+
+  /**
+   * All bytes of something small.
+   * @param excess replaces the error for more than `maxBytes`
+   * @throws as `chunks`
+   */
+  async bytes(maxBytes: number, excess?: Rejection): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of this.chunks()) {
+      length += chunk.length;
+      if (length > maxBytes) throw excess ?? tooLong(maxBytes);
+      parts.push(chunk);
+    }
+    return Buffer.concat(parts);
   }
 
   /**
@@ -125,11 +140,12 @@ export class Transfer {
   /** Yields the wanted bytes of this response. */
   async *#readPart(part: UpstreamPart): AsyncGenerator<Buffer, void, void> {
     const { response, skip, end, hasSurplus } = part;
-    const { context, budget } = this.#input;
+    const { object, budget } = this.#input;
+    const { context } = object;
     const start = this.#position;
     const startedAt = performance.now();
     let toSkip = skip;
-    for await (const received of response.body.chunks(context.limits.idleTimeoutMs)) {
+    for await (const received of response.chunks(context.limits.idleTimeoutMs)) {
       context.countReceived(received.length);
       const skipped = Math.min(toSkip, received.length);
       toSkip -= skipped;
@@ -152,13 +168,14 @@ export class Transfer {
    * @param got bytes of it received in `elapsedMs`
    */
   #requestAhead(end: number, got: number, elapsedMs: number): void {
-    if (this.#input.object.chunkBytes === null || this.#ahead !== null || end >= (this.#end ?? 0)) return;
+    const { object, signal } = this.#input;
+    if (object.chunkBytes === null || this.#ahead !== null || end >= (this.#end ?? 0)) return;
     const left = end + 1 - this.#position;
     const isMostlyRead = left <= aheadShare * (got + left);
     const endsSoon = got >= aheadShare * (got + left) && (left / got) * elapsedMs <= aheadMs;
     if (!isMostlyRead && !endsSoon) return;
     // Ignore a failure here: the chunk is requested again when its turn comes.
-    this.#ahead = requestPart(this.#input, this.#chunkAt(end + 1), this.#end).catch(() => null);
+    this.#ahead = requestPart(object, this.#chunkAt(end + 1), this.#end, signal).catch(() => null);
   }
 
   async #takeAhead(): Promise<UpstreamPart | null> {
@@ -173,7 +190,7 @@ export class Transfer {
   }
 
   #discardAhead(): void {
-    void this.#ahead?.then((part) => part?.response.body.destroy());
+    void this.#ahead?.then((part) => part?.response.destroy());
     this.#ahead = null;
   }
 
@@ -196,7 +213,7 @@ async function attempt(
 ): Promise<UpstreamPart | null> {
   for (;;) {
     try {
-      return await requestPart(input, range, wantedEnd);
+      return await requestPart(input.object, range, wantedEnd, input.signal);
     } catch (error) {
       input.signal.throwIfAborted();
       await recover(input, faultFrom(error));
@@ -205,18 +222,15 @@ async function attempt(
 }
 
 /** Applies the remedy of a fault. @throws the fault when none works */
-async function recover(
-  { object, context, signal, budget }: AttemptInput,
-  fault: TransferFault,
-): Promise<void> {
-  context.logger.debug(
+async function recover({ object, signal, budget }: AttemptInput, fault: TransferFault): Promise<void> {
+  object.context.logger.debug(
     { code: fault.failure.code, remedy: fault.remedy, err: fault.failure.cause },
     'upstream fault',
   );
   await budget.spend(fault, signal);
   if (fault.remedy !== 'renew') return;
   try {
-    if (await object.url.renew(signal)) return;
+    if (await object.renew(signal)) return;
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof DomainError ? new TransferFault(error, 'none') : faultFrom(error);
@@ -228,6 +242,11 @@ function chunkOf({ chunkBytes }: RemoteObject, start: number, end: number | null
   if (chunkBytes === null) return { start, end };
   const chunkEnd = start + chunkBytes - 1;
   return { start, end: end === null ? chunkEnd : Math.min(end, chunkEnd) };
+}
+
+function tooLong(maxBytes: number): TransferFault {
+  const detail = `The site sent a file that is far larger than expected (more than ${maxBytes} bytes). Try again later, or use another page or format.`;
+  return finalFault('upstream_error', detail);
 }
 
 function endedEarly(): TransferFault {

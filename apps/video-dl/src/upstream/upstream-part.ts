@@ -7,8 +7,9 @@ import {
   type ByteRange,
 } from './byte-range.js';
 import { contentEncoding, decompressed } from './decompress.js';
-import type { ObjectIdentity, RemoteObject } from './remote-object.js';
-import type { TransferContext } from './media-source.js';
+import type { UpstreamLimits } from './media-source.js';
+import type { ObjectIdentity } from './object-identity.js';
+import type { RemoteObject } from './remote-object.js';
 import {
   changedFault,
   faultFromStatus,
@@ -17,13 +18,6 @@ import {
   type TransferFault,
 } from './transfer-fault.js';
 import { requestUpstream, type UpstreamResponse } from './upstream-request.js';
-
-/** What to read, and on whose behalf. */
-export interface PartInput {
-  readonly object: RemoteObject;
-  readonly context: TransferContext;
-  readonly signal: AbortSignal;
-}
 
 /** A response that passed the checks: bytes of the right object at a known position. */
 export interface UpstreamPart {
@@ -45,14 +39,15 @@ export interface UpstreamPart {
  * @throws TransferFault, undici's errors, `signal.reason`
  */
 export async function requestPart(
-  { object, context, signal }: PartInput,
+  object: RemoteObject,
   range: ByteRange | null,
   wantedEnd: number | null,
+  signal: AbortSignal,
 ): Promise<UpstreamPart | null> {
   const { identity } = object;
   const ifRange = range && identity.strongEtag;
-  const locator = await object.url.locate(signal);
-  const { dispatcher, limits } = context;
+  const locator = await object.locate(signal);
+  const { dispatcher, limits } = object.context;
   const request = (extraHeaders: Readonly<Record<string, string>>) =>
     requestUpstream({ locator, extraHeaders, dispatcher, limits, signal });
   let response = await request({
@@ -60,20 +55,20 @@ export async function requestPart(
     ...(ifRange && { 'if-range': ifRange }),
   });
   if (range !== null && !deliversRange(response, object, range)) {
-    response.body.destroy();
+    response.destroy();
     response = await request({});
   }
   try {
-    const part = checkPart(response, object, range, wantedEnd, context);
+    const part = checkPart(response, object, range, wantedEnd);
     const hasNoSize = part !== null && response.status === 206 && identity.total === null;
     if (hasNoSize && range?.start === 0 && object.chunkBytes === null) {
       // The file can be read without its size.
       const whole = await request({}).catch(() => null);
-      if (whole !== null) learnSize(identity, part, whole, context);
+      if (whole !== null) learnSize(identity, part, whole, limits);
     }
     return part;
   } catch (error) {
-    response.body.destroy();
+    response.destroy();
     throw error;
   }
 }
@@ -83,9 +78,9 @@ function learnSize(
   identity: ObjectIdentity,
   { response, end }: UpstreamPart,
   whole: UpstreamResponse,
-  { limits: { maxBytes } }: TransferContext,
+  { maxBytes }: UpstreamLimits,
 ): void {
-  whole.body.destroy();
+  whole.destroy();
   const isFile = isWhole(whole) && whole.header('content-type') === response.header('content-type');
   const isPlain = contentEncoding(whole.header('content-encoding')) === null;
   const total = isFile && isPlain ? parseContentLength(whole.header('content-length')) : null;
@@ -127,10 +122,9 @@ function deliversRange(
 
 function checkPart(
   received: UpstreamResponse,
-  { identity }: RemoteObject,
+  { identity, context }: RemoteObject,
   range: ByteRange | null,
   wantedEnd: number | null,
-  context: TransferContext,
 ): UpstreamPart | null {
   const start = range?.start ?? 0;
   const response = plain(received);
@@ -140,7 +134,7 @@ function checkPart(
     const total = parseUnsatisfiedTotal(response.header('content-range')) ?? identity.total;
     if (identity.total !== null && total !== identity.total) throw changedFault('the size');
     if (total !== null && start < total) throw protocolFault('rejected a range that exists');
-    response.body.destroy();
+    response.destroy();
     return null;
   }
   if (response.status === 416 && parseUnsatisfiedTotal(response.header('content-range')) === 0)
@@ -153,7 +147,7 @@ function checkPart(
       throw protocolFault("broke the connection and can't identify the file to resume it");
     checkIdentity(response, declared);
     if (declared !== null && start > 0 && start >= declared) {
-      response.body.destroy();
+      response.destroy();
       return null;
     }
     const end = endOf(wantedEnd, declared);
@@ -183,9 +177,9 @@ function checkPart(
 function plain(response: UpstreamResponse): UpstreamResponse {
   const encoding = contentEncoding(response.header('content-encoding'));
   if (encoding === null || (!isWhole(response) && response.status !== 206)) return response;
-  const body = isWhole(response) ? decompressed(response.body, encoding) : undefined;
-  if (body === undefined) throw protocolFault(`compressed the file (${encoding.slice(0, 20)})`);
-  return { ...response, body };
+  const file = isWhole(response) ? decompressed(response, encoding) : undefined;
+  if (file === undefined) throw protocolFault(`compressed the file (${encoding.slice(0, 20)})`);
+  return file;
 }
 
 function endOf(wanted: number | null, total: number | null): number | null {

@@ -32,15 +32,10 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The first value of a header. */
   header(name: string): string | undefined;
-  readonly body: UpstreamBody;
   /** After redirects; the base of relative URLs in the body. */
   readonly url: string;
-}
-
-/** The bytes of one response. */
-export interface UpstreamBody {
   /**
-   * The bytes, with backpressure. Leaving the loop early destroys the body.
+   * The bytes, with backpressure. Leaving the loop early destroys the response.
    * @param idleTimeoutMs maximum wait for the next byte; the reader's own pauses don't count
    * @throws DomainError `upstream_timeout`; the connection's error
    */
@@ -60,7 +55,7 @@ export async function requestUpstream(input: UpstreamRequest): Promise<UpstreamR
   if (redirects === undefined || target === null) return follow(input, input.locator.url);
   const response = await follow(input, target);
   if (!expired.has(response.status)) return response;
-  response.body.destroy();
+  response.destroy();
   redirects.target = null;
   return follow(input, input.locator.url);
 }
@@ -77,7 +72,7 @@ async function follow(input: UpstreamRequest, from: string): Promise<UpstreamRes
       if (locator.redirects !== undefined && isMedia && redirects > 0) locator.redirects.target = url.href;
       return response;
     }
-    response.body.destroy();
+    response.destroy();
     if (redirects >= limits.maxRedirects) {
       throw new DomainError(
         'upstream_error',
@@ -170,9 +165,15 @@ function dispatch(
       },
       onResponseStart: (started, status, received) => {
         if (status < 200) return;
-        body = new ResponseBody(started);
-        const header = (name: string) => [received[name]].flat()[0];
-        resolve({ status, header, body, url: url.href });
+        const arriving = new ResponseBody(started);
+        body = arriving;
+        resolve({
+          status,
+          url: url.href,
+          header: (name) => [received[name]].flat()[0],
+          chunks: (idleTimeoutMs) => arriving.chunks(idleTimeoutMs),
+          destroy: (error) => arriving.destroy(error),
+        });
       },
       onResponseData: (_controller, piece) => body?.push(piece),
       onResponseEnd: () => {
@@ -201,7 +202,7 @@ function dispatch(
 }
 
 /** The bytes in chunks of 16 to 64 KiB however small the pieces the server sends. */
-class ResponseBody implements UpstreamBody {
+class ResponseBody {
   readonly #controller: Dispatcher.DispatchController;
   readonly #coalescer: Coalescer;
   #receivedAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,4 @@
 import type { Guard, NetworkLogger } from '@media-services/egress-guard';
-import type { ByteRange } from './byte-range.js';
-import { fetchSmall, type SmallObject } from './fetch-small.js';
 import {
   defaultLimits,
   type MediaSource,
@@ -8,10 +6,11 @@ import {
   type TransferContext,
   type UpstreamLimits,
 } from './media-source.js';
-import type { ObjectIdentity, RemoteObject } from './remote-object.js';
-import { fileObject, RenewableSource } from './renewable-source.js';
+import type { ObjectIdentity } from './object-identity.js';
+import { RemoteObject } from './remote-object.js';
+import { RenewableSource } from './renewable-source.js';
 import { Transfer } from './transfer.js';
-import { faultFrom, TransferFault } from './transfer-fault.js';
+import { TransferFault } from './transfer-fault.js';
 
 export interface UpstreamOptions {
   readonly guard: Guard;
@@ -21,22 +20,12 @@ export interface UpstreamOptions {
 }
 
 export interface ReaderOptions {
+  /** Closes the reader's connections. */
   readonly signal: AbortSignal;
-  /** The outbound proxy used for the extraction. The source's URLs may be bound to its IP. */
-  readonly exit?: number | undefined;
   /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
   readonly client: string;
-}
-
-/** Reads one object through the guard. The signal it was created with closes its connections. */
-export interface ObjectReader {
-  readonly object: RemoteObject;
-  /**
-   * Starts reading. Resolves once the first response has arrived and passed the checks.
-   * @param range null for the whole object
-   * @throws DomainError when reading fails; the signal's reason
-   */
-  open(range: ByteRange | null): Promise<Transfer>;
+  /** Absent if a rejected URL is final. */
+  readonly renew?: RenewSource | undefined;
 }
 
 /** Reads media in this process: site files that we forward, file headers and thumbnails. */
@@ -47,66 +36,47 @@ export class Upstream {
     this.#options = options;
   }
 
-  /**
-   * The object of a single-file source.
-   * @param renew absent if a rejected URL is final
-   * @param identity of the version seen before
-   */
-  object(source: MediaSource, renew?: RenewSource, identity?: ObjectIdentity): RemoteObject {
-    return fileObject(new RenewableSource(source, renew), identity);
-  }
-
-  reader(object: RemoteObject, options: ReaderOptions): ObjectReader {
-    const { signal } = options;
-    const context = transferContext(this.#options, options);
-    return {
-      object,
-      open: async (range) => {
-        try {
-          return await Transfer.open({ object, range, context, signal });
-        } catch (error) {
-          throw failureOf(error);
-        }
-      },
-    };
+  /** The file of a source. @param identity of the version seen before */
+  object(source: MediaSource, options: ReaderOptions, identity?: ObjectIdentity): RemoteObject {
+    const context = transferContext(this.#options, options, source.origin?.exit);
+    return new RemoteObject(new RenewableSource(source, context, options.renew), { identity });
   }
 
   /**
    * Reads something small, such as a thumbnail or subtitles.
    * @param target a URL, or a source with what its server expects in the request
+   * @returns the URL after redirects, too
    * @throws DomainError, including when it exceeds `maxBytes`; `signal.reason`
    */
   async fetchBytes(
     target: string | MediaSource,
     { maxBytes, signal, client }: { maxBytes: number } & Pick<ReaderOptions, 'signal' | 'client'>,
-  ): Promise<SmallObject> {
+  ): Promise<{ bytes: Buffer; url: string }> {
     const ended = new AbortController();
     const source: MediaSource =
       typeof target === 'string' ? { url: target, headers: {}, kind: 'file' } : target;
-    const options = { signal: ended.signal, exit: source.origin?.exit, client };
-    const context = transferContext(this.#options, options);
-    const maxAttempts = Math.min(context.limits.maxAttempts, 2);
+    const context = transferContext(this.#options, { signal: ended.signal, client }, source.origin?.exit);
+    const limits = { ...context.limits, maxAttempts: Math.min(context.limits.maxAttempts, 2) };
+    const object = new RemoteObject(new RenewableSource(source, { ...context, limits }));
     try {
-      return await fetchSmall({
-        object: this.object(source),
-        range: null,
-        maxBytes,
-        signal,
-        context: { ...context, limits: { ...context.limits, maxAttempts } },
-      });
+      const transfer = await Transfer.open(object, null, signal);
+      return { bytes: await transfer.bytes(maxBytes), url: transfer.url ?? '' };
     } catch (error) {
-      signal.throwIfAborted();
-      throw faultFrom(error).failure;
+      throw failureOf(error);
     } finally {
       ended.abort();
     }
   }
 }
 
-/** What all transfers of a reader share. */
+/**
+ * What all transfers of a reader share.
+ * @param exit the outbound proxy used for the extraction. The URLs of its sources may be bound to its IP.
+ */
 export function transferContext(
   { guard, logger, limits }: UpstreamOptions,
-  { signal, exit, client }: ReaderOptions,
+  { signal, client }: ReaderOptions,
+  exit: number | undefined,
 ): TransferContext {
   return {
     dispatcher: guard.createDispatcher({ signal, exit, client }),

@@ -12,8 +12,10 @@ describe('a file that differs with each response', () => {
   let site: Site;
   let service: TestService;
   let sent: Buffer[];
+  /** How much of each response arrives before its connection breaks. */
+  let share: number;
 
-  const serve = (path: string, versionOf: (number: number) => Buffer, share = 1) =>
+  const serve = (path: string, versionOf: (number: number) => Buffer, ownShare = 1) =>
     site.on(path, (request, response) => {
       const content = versionOf(sent.length);
       sent.push(content);
@@ -26,8 +28,9 @@ describe('a file that differs with each response', () => {
         ...(range !== null && { 'content-range': `bytes ${start}-${end}/${content.length}` }),
       });
       const body = content.subarray(start, end + 1);
-      if (share === 1) response.end(body);
-      else response.write(body.subarray(0, body.length * share), () => response.destroy());
+      const arriving = Math.min(share, ownShare);
+      if (arriving === 1) response.end(body);
+      else response.write(body.subarray(0, body.length * arriving), () => response.destroy());
     });
 
   beforeAll(async () => {
@@ -60,6 +63,7 @@ describe('a file that differs with each response', () => {
   });
   beforeEach(() => {
     sent = [];
+    share = 1;
   });
   afterAll(async () => {
     await service[Symbol.asyncDispose]();
@@ -92,6 +96,14 @@ describe('a file that differs with each response', () => {
     // 61.7 s at 192 kbit/s.
     expect(body.length).toBeGreaterThan(1_450_000);
     expect(body.length).toBeLessThan(1_520_000);
+  });
+
+  it("fails with its server's error if it breaks off in its header", async () => {
+    const page = `${site.url}/whole.m4a`;
+    await service.info(page);
+    share = 0.001;
+    const response = await service.get('/api/stream', { url: page });
+    expect(await response.json()).toMatchObject({ status: 502, code: 'upstream_error' });
   });
 
   it('is converted from one response even if it has another length than before', async () => {

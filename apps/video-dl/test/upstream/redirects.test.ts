@@ -2,6 +2,7 @@ import { createGuard } from '@media-services/egress-guard';
 import { startSite, type Site } from '@media-services/fault-site';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
 import type { MediaSource } from '../../src/upstream/media-source.js';
+import { Transfer } from '../../src/upstream/transfer.js';
 import { Upstream } from '../../src/upstream/upstream.js';
 
 const signal = new AbortController().signal;
@@ -44,10 +45,8 @@ describe('a URL that leads each request to another file', () => {
   afterAll(async () => site.close());
 
   const read = async (from: MediaSource): Promise<string> => {
-    const reader = upstream.reader(upstream.object(from), { signal, client: '' });
-    const parts: Buffer[] = [];
-    for await (const part of (await reader.open(null)).chunks()) parts.push(part);
-    return Buffer.concat(parts).toString();
+    const transfer = await Transfer.open(upstream.object(from, { signal, client: '' }), null, signal);
+    return (await transfer.bytes(1000)).toString();
   };
 
   it('is followed once per source', async () => {

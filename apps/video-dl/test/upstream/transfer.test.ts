@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@media-services/http-common';
 import { Agent } from 'undici';
 import { silentLogger } from '../../../../packages/egress-guard/test/support/servers.js';
-import type { SourceCookies } from '../../src/upstream/cookies.js';
 import { RemoteObject } from '../../src/upstream/remote-object.js';
+import { RenewableSource } from '../../src/upstream/renewable-source.js';
 import { Transfer } from '../../src/upstream/transfer.js';
 import { defaultLimits, type UpstreamLimits } from '../../src/upstream/media-source.js';
 
@@ -108,25 +108,20 @@ const status =
 interface Reading {
   readonly range?: { start: number; end: number | null } | null;
   readonly chunkBytes?: number;
-  readonly cookies?: SourceCookies;
   readonly limits?: Partial<UpstreamLimits>;
-  readonly renew?: () => Promise<boolean>;
+  readonly renew?: () => Promise<unknown>;
   readonly signal?: AbortSignal;
 }
 
 function open(list: readonly Answer[], reading: Reading = {}): Promise<Transfer> {
   answers = [...list];
-  const url = {
-    locate: () => Promise.resolve({ url: origin, headers: {}, cookies: reading.cookies }),
-    renew: reading.renew ?? (() => Promise.resolve(false)),
-  };
+  const { chunkBytes, renew } = reading;
+  const source = { url: origin, headers: {}, kind: 'file', ...(chunkBytes && { chunkBytes }) } as const;
   const limits = { ...defaultLimits, retryDelayMs: 0, maxRetryDelayMs: 0, maxAttempts: 2, ...reading.limits };
-  return Transfer.open({
-    object: new RemoteObject(url, reading.chunkBytes ?? null),
-    range: reading.range ?? null,
-    context: { dispatcher, limits, logger: silentLogger, countReceived: () => undefined },
-    signal: reading.signal ?? new AbortController().signal,
-  });
+  const context = { dispatcher, limits, logger: silentLogger, countReceived: () => undefined };
+  const renewed = renew && (() => renew().then(() => source));
+  const remote = new RemoteObject(new RenewableSource(source, context, renewed));
+  return Transfer.open(remote, reading.range ?? null, reading.signal ?? new AbortController().signal);
 }
 
 async function read(list: readonly Answer[], reading: Reading = {}): Promise<string> {
