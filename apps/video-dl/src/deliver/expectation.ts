@@ -14,8 +14,8 @@ export interface SentTrack
 
 /** What the relay knows about an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
-  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths'> &
-    Partial<Pick<RelayInput, 'offsetSeconds' | 'isWhole' | 'changes'>>;
+  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths' | 'offsetSeconds'> &
+    Partial<Pick<RelayInput, 'isWhole' | 'changes'>>;
   readonly facts: InputFacts | undefined;
 }
 
@@ -76,7 +76,7 @@ export class Expectation {
 
   /** Joined segments have no common header, so only the playlist can state their duration. */
   #statedSeconds({ input, facts }: ExpectedInput): number | null {
-    if (input.isJoined) return input.statedSeconds;
+    if (input.isJoined) return input.statedSeconds ?? null;
     return facts === undefined ? null : ownSeconds(facts, this.clip === null ? this.#pageSeconds : null);
   }
 

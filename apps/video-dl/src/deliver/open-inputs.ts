@@ -2,16 +2,13 @@ import { firstFrameSeconds, probe, ProbeError } from '../ffmpeg/probe.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import { streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
 import { startsAfterEnd, type Clip } from '../plan/clip.js';
-import { maxHiddenVideoSeconds, type InputFacts } from '../plan/conversion.js';
+import { maxHiddenVideoSeconds, type OpenedInput } from '../plan/conversion.js';
 import type { Plan } from '../plan/plan.js';
 import type { RelayInput, RelaySession } from '../relay/session.js';
 import type { StreamOutput } from './output.js';
 
 /** An input of ffmpeg, and what its beginning shows. */
-export interface OpenInput extends RelayInput, InputFacts {
-  /** For a seekable file: how long before the clip to start reading. */
-  readonly prerollSeconds?: number | null;
-}
+export type OpenInput = RelayInput & OpenedInput;
 
 export interface InputsToOpen {
   readonly plan: Plan;
@@ -84,7 +81,7 @@ const bFrameSeconds = 0.131;
 
 /** What a clip of the input depends on. @throws ProbeError; InvalidRequestError if it starts after the end of the media */
 async function clipFacts(
-  { url, isJoined, keyFrameSeconds }: RelayInput,
+  { url, isJoined, keyFrameSeconds = null }: RelayInput,
   { plan, clip, track, session: { environment, parse }, tools, signal }: ClipContext,
 ): Promise<Partial<OpenInput>> {
   if (isJoined)

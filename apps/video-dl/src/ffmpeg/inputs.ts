@@ -1,24 +1,9 @@
+import type { Analysis, MediaInput } from '../formats/media-input.js';
 import type { MediaTools } from './tools.js';
 
-/** One input of ffmpeg, from the relay. */
-export interface FfmpegInput {
-  url: string;
-  /** Joined from segments, whose clocks may differ slightly. */
-  isJoined?: boolean;
-  /** A joined MPEG transport stream whose video begins with a key frame. */
-  hasTransportKeyFrame?: boolean;
+export interface FfmpegInput extends MediaInput {
   /** Whether ffmpeg has to decode more of its video than key frames. */
-  decodesVideo?: boolean;
-  /** Its first presentation time on its source's clock, in seconds; null if unknown. */
-  startSeconds?: number | null;
-  /** Seconds of audio at its beginning that players skip. */
-  hiddenSeconds?: number;
-  /** For a clip: start of the input in the source, in seconds. */
-  offsetSeconds?: number | null;
-  /** For a clip of a seekable input: how many seconds before the clip to start reading. Null means from the beginning. */
-  prerollSeconds?: number | null;
-  /** How far to look for tracks, if not as far as usual. */
-  analysis?: { readonly bytes: number; readonly seconds: number } | undefined;
+  readonly decodesVideo?: boolean;
 }
 
 /** The operator's thread limit and ffmpeg's version, which defaults to the newest. */
@@ -71,7 +56,7 @@ export function inputOptions(protocols = 'http,tcp'): string[] {
 }
 
 /** How far to look for tracks. */
-export function analysisOptions(analysis: FfmpegInput['analysis']): string[] {
+export function analysisOptions(analysis: Analysis | undefined): string[] {
   if (analysis === undefined) return [];
   const { bytes, seconds } = analysis;
   return ['-probesize', String(bytes), '-analyzeduration', String(Math.ceil(seconds * 1e6))];

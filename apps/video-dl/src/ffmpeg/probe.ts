@@ -1,6 +1,7 @@
 import type { ChildGroup } from '@media-services/processes';
+import type { Analysis } from '../formats/media-input.js';
 import type { Probe } from '../formats/probed.js';
-import { analysisOptions, inputOptions, type FfmpegInput } from './inputs.js';
+import { analysisOptions, inputOptions } from './inputs.js';
 import type { Parse } from '../parser-process/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
@@ -24,7 +25,7 @@ export interface ProbeOptions {
   /** Defaults to 15 s. */
   maxMs?: number;
   /** How far to look for tracks, if not as far as usual. */
-  analysis?: FfmpegInput['analysis'];
+  analysis?: Analysis | undefined;
   /** Environment of the relay session that the URL belongs to. */
   environment?: Readonly<Record<string, string>>;
 }

@@ -93,7 +93,7 @@ export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOpt
       const probes = await Promise.all(
         inputs.map(async ({ url, probing: analysis, isJoined, statedSeconds }) => {
           const found = await probe(tools, url, { ...probing, analysis, environment });
-          return isJoined ? ofWhole(found, statedSeconds) : corrected(found, head);
+          return isJoined ? ofWhole(found, statedSeconds ?? null) : corrected(found, head);
         }),
       );
       const [first] = probes;

@@ -9,15 +9,12 @@ import { noAudio } from './rejections.js';
 import { noOriginalClip } from './window.js';
 
 /** What looking at a file, or at the segments of a clip, shows about one of ffmpeg's inputs. */
-export interface InputFacts {
+export interface OpenedInput {
+  readonly changes?: TrackChanges;
   /** Where a clip begins, the input has a frame of video that needs no earlier one. */
   readonly startsWithKeyFrame?: boolean;
   /** Its audio ends before the clip or starts after it, as the file states. */
   readonly lacksAudio?: boolean;
-}
-
-interface OpenedInput extends InputFacts {
-  readonly changes?: TrackChanges;
 }
 
 /** ffmpeg keeps in memory what it reads before its output. */

@@ -1,11 +1,11 @@
 import { inChunks } from '@media-services/egress-guard';
 import { joinerFor, sniffedBytes } from '../formats/joiner-for.js';
 import type { Joiner } from '../formats/joiner.js';
+import type { Analysis } from '../formats/media-input.js';
 import { LeadingImage } from '../formats/mpeg-ts/leading-image.js';
 import { notJoinable, Rejection } from '../formats/rejection.js';
 import { faultFrom, protocolFault, TransferFault } from '../upstream/transfer-fault.js';
 import type { Parse } from '../parser-process/parser-pool.js';
-import type { Analysis } from './resource.js';
 import type { Segment, SegmentIndex, SegmentList } from './segment-list.js';
 import { SegmentReader, type SegmentBytes } from './segment-reader.js';
 

@@ -1,9 +1,9 @@
 import type { FirstTimes, TrackChanges, TrackLengths } from '../formats/joiner.js';
+import type { MediaInput } from '../formats/media-input.js';
 import type { PictureSize } from '../formats/mpeg-ts/picture-size.js';
 import { JoinedSegments, maxBeginningBytes } from './joined-segments.js';
 import type { OpenedBytes } from './opened-resource.js';
 import type { Parse } from '../parser-process/parser-pool.js';
-import type { Beginning } from './resource.js';
 import type { SegmentIndex } from './segment-list.js';
 
 /** The part of a source to read, in seconds. */
@@ -72,7 +72,7 @@ export class OpenedSegments implements OpenedBytes {
    * Reads the first bytes of the media.
    * @throws TransferFault, `signal.reason`
    */
-  async open(signal: AbortSignal): Promise<Beginning> {
+  async open(signal: AbortSignal): Promise<Omit<MediaInput, 'url'>> {
     const { span } = this.#reading;
     const joined = span === null ? this.#join(signal) : await this.#locate(span, signal);
     this.#joined = joined;

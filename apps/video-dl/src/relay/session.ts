@@ -9,15 +9,14 @@ import { faultFrom, finalFault } from '../upstream/transfer-fault.js';
 import { tooLarge } from '../upstream/upstream-part.js';
 import { FileResource } from './file-resource.js';
 import type { TrackChanges, TrackLengths } from '../formats/joiner.js';
+import type { MediaInput } from '../formats/media-input.js';
 import { OpenedResource, type OpenedBytes } from './opened-resource.js';
-import { abortResponse, type Beginning, type Resource } from './resource.js';
+import { abortResponse, type Resource } from './resource.js';
 import { OpenedSegments, type TimeSpan } from './opened-segments.js';
 import { segmentTracks, type Carries, type SegmentTrack } from './tracks.js';
 
-/** Something for ffmpeg to read. */
-export interface RelayInput extends Beginning {
-  /** Works only for children with the session's environment. */
-  readonly url: string;
+/** An input whose URL works only for children with the session's environment. */
+export interface RelayInput extends MediaInput {
   /** One stream joined from segments, checked and measured by the relay, without seeking. */
   readonly isJoined: boolean;
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
@@ -122,8 +121,9 @@ export class ServedSession {
   addOpened(bytes: OpenedBytes): RelayInput {
     const resource = new OpenedResource(bytes);
     return {
-      ...unknownInput,
       url: this.#urlOf(resource),
+      isJoined: false,
+      lengths: null,
       get isWhole() {
         return resource.isComplete();
       },
@@ -182,8 +182,9 @@ export class ServedSession {
 
   #fileInput(file: FileResource): RelayInput {
     return {
-      ...unknownInput,
       url: this.#urlOf(file),
+      isJoined: false,
+      lengths: null,
       get isWhole() {
         return file.isWhole;
       },
@@ -194,7 +195,7 @@ export class ServedSession {
     };
   }
 
-  #segmentsInput(segments: OpenedSegments, beginning: Beginning): RelayInput {
+  #segmentsInput(segments: OpenedSegments, beginning: Omit<MediaInput, 'url'>): RelayInput {
     const resource = new OpenedResource(segments);
     return {
       ...beginning,
@@ -263,17 +264,3 @@ export class ServedSession {
     if (this.#bytesReceived > maxBytes) throw tooLarge(maxBytes);
   }
 }
-
-/** A file, of which only ffmpeg knows more. */
-const unknownInput = {
-  isJoined: false,
-  hasTransportKeyFrame: false,
-  keyFrameSeconds: null,
-  analysis: undefined,
-  probing: undefined,
-  startSeconds: null,
-  hiddenSeconds: 0,
-  offsetSeconds: null,
-  statedSeconds: null,
-  lengths: null,
-} as const;

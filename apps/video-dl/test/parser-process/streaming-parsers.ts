@@ -324,6 +324,7 @@ export const otherFiles: Readonly<Record<string, string>> = {
   'parser-process/parser-process.ts': 'the entry point of a parser process',
   'formats/codecs.ts': 'names of codecs, by patterns in linear time',
   'formats/media-head.ts': 'types',
+  'formats/media-input.ts': 'types',
   'formats/probed.ts': 'types',
   'formats/rejection.ts': 'an error',
   'deliver/mp3-output.ts': 'the first frame of what our own ffmpeg makes',

@@ -229,20 +229,7 @@ class SessionStandIn implements RelaySession {
   }
 
   add({ url }: MediaSource): Promise<readonly RelayInput[]> {
-    const unknown = {
-      startSeconds: null,
-      hiddenSeconds: 0,
-      offsetSeconds: null,
-      keyFrameSeconds: null,
-      statedSeconds: null,
-      lengths: null,
-      isWhole: false,
-      changes: {},
-      probing: undefined,
-    };
-    return Promise.resolve([
-      { url, isJoined: false, hasTransportKeyFrame: false, analysis: undefined, ...unknown },
-    ]);
+    return Promise.resolve([{ url, isJoined: false, lengths: null, isWhole: false, changes: {} }]);
   }
 
   addOpened(): RelayInput {
