@@ -193,23 +193,23 @@ function sequenceIv(sequence: number): Buffer {
 /** A list of segments that is read again after its source was renewed. */
 export class SegmentIndex {
   readonly #source: RenewableSource;
-  readonly #read: (signal: AbortSignal) => Promise<SegmentList>;
+  readonly #read: (signal: AbortSignal) => Promise<SegmentTable>;
   readonly #loading = new SingleFlight<SegmentList>();
   #list: SegmentList | null;
   #generation: number;
 
   /**
-   * @param read reads the list from the current source
-   * @param initial the list, if it was read already
+   * @param read reads the segments from the current source
+   * @param initial the segments, if they were read already
    */
   constructor(
     source: RenewableSource,
-    read: (signal: AbortSignal) => Promise<SegmentList>,
-    initial: SegmentList | null = null,
+    read: (signal: AbortSignal) => Promise<SegmentTable>,
+    initial: SegmentTable | null = null,
   ) {
     this.#source = source;
     this.#read = read;
-    this.#list = initial;
+    this.#list = initial && new SegmentList(initial, source.current);
     this.#generation = initial === null ? -1 : source.generation;
   }
 
@@ -227,7 +227,7 @@ export class SegmentIndex {
   }
 
   async #load(signal: AbortSignal): Promise<SegmentList> {
-    const list = await this.#read(signal);
+    const list = new SegmentList(await this.#read(signal), this.#source.current);
     if (this.#list !== null && !this.#list.isSameMediaAs(list))
       throw protocolFault('changed the list of segments');
     // Reading the list may itself have renewed the source.

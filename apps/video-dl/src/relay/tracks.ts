@@ -1,13 +1,12 @@
-import type { JobResult } from '../parser-process/jobs.js';
+import type { Playlist } from '../manifests/hls-playlist.js';
 import { resolveUrl, type SegmentTable } from '../manifests/segment-table.js';
-import type { MediaSource } from '../upstream/media-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import { overLimit } from '../formats/rejection.js';
 import { Transfer } from '../upstream/transfer.js';
 import { protocolFault } from '../upstream/transfer-fault.js';
 import type { Parse } from '../parser-process/parser-pool.js';
-import { SegmentIndex, SegmentList } from './segment-list.js';
+import { SegmentIndex } from './segment-list.js';
 
 /** The tracks in a stream. A source may deliver audio and video separately. */
 export type Carries = 'all' | 'video' | 'audio';
@@ -23,13 +22,6 @@ interface Input {
   readonly parse: Parse;
 }
 
-/** A playlist or manifest. */
-interface Document {
-  readonly bytes: Buffer;
-  /** After redirects. */
-  readonly url: string;
-}
-
 /**
  * The segment lists of a source: one, or one for video and one for audio.
  * @throws TransferFault, DomainError, `signal.reason`
@@ -39,96 +31,73 @@ export async function segmentTracks(input: Input, signal: AbortSignal): Promise<
 }
 
 async function hlsTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
-  const playlist = await readOwnPlaylist(input, signal);
+  const playlist = await readPlaylist(input, signal);
   if (playlist.kind === 'segments') {
-    const read = async (readSignal: AbortSignal) =>
-      segmentsIn(input, await readOwnPlaylist(input, readSignal));
-    const index = new SegmentIndex(input.source, read, listOf(input, playlist.table));
-    return [{ carries: 'all', index }];
+    const read = async (readSignal: AbortSignal) => segmentsIn(await readPlaylist(input, readSignal));
+    return [{ carries: 'all', index: new SegmentIndex(input.source, read, playlist.table) }];
   }
-  const first = masterIn(playlist);
   const indexOf = (what: 'url' | 'audioUrl') => {
     // The master playlist was just read; after a renewal it is read again.
-    let master: MasterPlaylist | null = first;
+    let master: Playlist | null = playlist;
     return new SegmentIndex(input.source, async (readSignal) => {
-      const { [what]: url } = master ?? masterIn(await readOwnPlaylist(input, readSignal));
+      const current = master ?? (await readPlaylist(input, readSignal));
       master = null;
+      const url = current.kind === 'variant' ? current[what] : null;
       if (url === null) throw protocolFault('changed the playlist');
-      const document = await fetchDocument(input, readSignal, () => url);
-      return segmentsIn(input, await parsePlaylist(input, document, readSignal));
+      return segmentsIn(await readPlaylist(input, readSignal, url));
     });
   };
   const video = indexOf('url');
-  if (first.audioUrl === null) return [{ carries: 'all', index: video }];
+  if (playlist.audioUrl === null) return [{ carries: 'all', index: video }];
   return [
     { carries: 'video', index: video },
     { carries: 'audio', index: indexOf('audioUrl') },
   ];
 }
 
-type PlaylistResult = JobResult<'playlist'>;
-type MasterPlaylist = Extract<PlaylistResult, { readonly kind: 'variant' }>;
-
-async function readOwnPlaylist(input: Input, signal: AbortSignal): Promise<PlaylistResult> {
-  const { url, playlistText } = input.source.current;
-  const document =
-    playlistText === undefined
-      ? await fetchDocument(input, signal)
-      : { bytes: Buffer.from(playlistText), url };
-  return parsePlaylist(input, document, signal);
-}
-
-async function parsePlaylist(
-  { source, parse }: Input,
-  { bytes, url: baseUrl }: Document,
-  signal: AbortSignal,
-): Promise<PlaylistResult> {
+/** @param url in a master playlist; absent for the source's own playlist */
+async function readPlaylist(input: Input, signal: AbortSignal, url?: string): Promise<Playlist> {
+  const { source, parse } = input;
+  const { playlistText, url: ownUrl } = source.current;
+  const { bytes, url: baseUrl } =
+    url === undefined && playlistText !== undefined
+      ? { bytes: Buffer.from(playlistText), url: ownUrl }
+      : await readDocument(input, signal, url);
   const { maxSegments } = source.context.limits;
-  const { hlsKey: key } = source.current;
-  return parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key }, signal);
+  return parse({ kind: 'playlist', bytes, baseUrl, maxSegments, key: source.current.hlsKey }, signal);
 }
 
-function masterIn(playlist: PlaylistResult): MasterPlaylist {
-  if (playlist.kind !== 'variant') throw protocolFault('changed the playlist');
-  return playlist;
-}
-
-function segmentsIn(input: Input, playlist: PlaylistResult): SegmentList {
+function segmentsIn(playlist: Playlist): SegmentTable {
   if (playlist.kind !== 'segments') throw protocolFault('sent a master playlist instead of a media playlist');
-  return listOf(input, playlist.table);
+  return playlist.table;
 }
 
 async function dashTracks(input: Input, signal: AbortSignal): Promise<SegmentTrack[]> {
+  const { source, parse } = input;
+  const { maxSegments } = source.context.limits;
   const read = async (readSignal: AbortSignal) => {
-    const { bytes, url } = await fetchDocument(input, readSignal);
-    const { wanted = null } = input.source.current;
-    const { maxSegments } = input.source.context.limits;
-    return input.parse({ kind: 'manifest', bytes, url, wanted, maxSegments }, readSignal);
+    const { bytes, url } = await readDocument(input, readSignal);
+    const { wanted = null } = source.current;
+    return parse({ kind: 'manifest', bytes, url, wanted, maxSegments }, readSignal);
   };
   const tracks = await read(signal);
   return tracks.map(({ kind, table }) => {
     const readAgain = async (readSignal: AbortSignal) => {
       const again = (await read(readSignal)).find((track) => track.kind === kind);
       if (again === undefined) throw protocolFault('changed the manifest');
-      return listOf(input, again.table);
+      return again.table;
     };
     const carries = tracks.length === 1 ? 'all' : kind;
-    return { carries, index: new SegmentIndex(input.source, readAgain, listOf(input, table)) };
+    return { carries, index: new SegmentIndex(source, readAgain, table) };
   });
 }
 
-function listOf({ source }: Input, table: SegmentTable): SegmentList {
-  return new SegmentList(table, source.current);
-}
-
-/** @param urlOf picks the document of the source; defaults to its own */
-async function fetchDocument(
-  { source }: Input,
-  signal: AbortSignal,
-  urlOf: (current: MediaSource) => string = ({ url }) => url,
-): Promise<Document> {
+/** @param url defaults to the source's own. @returns the URL after redirects, too */
+async function readDocument({ source }: Input, signal: AbortSignal, url?: string) {
   // yt-dlp may have left variables in the URL.
-  const object = new RemoteObject(source, { urlOf: (current) => resolveUrl(urlOf(current), current.url) });
+  const object = new RemoteObject(source, {
+    urlOf: (current) => resolveUrl(url ?? current.url, current.url),
+  });
   const { maxManifestBytes: maxBytes } = source.context.limits;
   const transfer = await Transfer.open(object, null, signal);
   return { bytes: await transfer.bytes(maxBytes, overLimit(`${maxBytes} bytes`)), url: transfer.url ?? '' };
