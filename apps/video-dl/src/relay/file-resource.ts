@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { FileStructure } from '../formats/file-structure.js';
 import { DamagedMediaError } from '../formats/structure-check.js';
 import { parseRange, type ByteRange } from '../upstream/byte-range.js';
@@ -5,10 +6,10 @@ import type { ObjectIdentity } from '../upstream/object-identity.js';
 import { RemoteObject } from '../upstream/remote-object.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import { Transfer } from '../upstream/transfer.js';
-import { faultFrom, finalFault, type TransferFault } from '../upstream/transfer-fault.js';
+import { faultFrom } from '../upstream/transfer-fault.js';
 import type { TrackChanges } from '../formats/joiner.js';
-import { damaged } from '../formats/rejection.js';
-import { type Resource, type ResourceRequest, writeAll } from './resource.js';
+import { damaged, damagedFile } from '../formats/rejection.js';
+import { type Resource, writeAll } from './resource.js';
 
 /** A demuxer returns to one place a few times. In some damaged files it does so for every byte that it examines. */
 const maxReadsFromOnePlace = 100;
@@ -45,7 +46,7 @@ export class FileResource implements Resource {
     this.#ahead = { transfer, reader };
   }
 
-  async serve({ range, response, signal }: ResourceRequest): Promise<void> {
+  async serve(range: string | undefined, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const requested = parseRange(range);
     const start = requested?.start ?? 0;
     this.#countRead(start);
@@ -70,8 +71,7 @@ export class FileResource implements Resource {
   /** Each read is a request to the site. */
   #countRead(start: number): void {
     const reads = (this.#reads.get(start) ?? 0) + 1;
-    if (reads > maxReadsFromOnePlace)
-      throw damagedFile({ message: 'readers start over again and again' }, this.#object.identity.total ?? 0);
+    if (reads > maxReadsFromOnePlace) throw faultFrom(damagedFile('readers start over again and again'));
     this.#reads.set(start, reads);
   }
 
@@ -106,15 +106,9 @@ export class FileResource implements Resource {
       }
       if (isToEnd) this.#structure.endsAt(offset);
     } catch (error) {
-      if (error instanceof DamagedMediaError) throw damagedFile(error, size);
-      throw error;
+      if (!(error instanceof DamagedMediaError)) throw error;
+      // A file of known size arrived as its server has it, so a retry gives the same bytes.
+      throw faultFrom(size === null ? damaged(error.message) : damagedFile(error.message));
     }
   }
-}
-
-/** A file of known size arrived as its server has it, so a retry gives the same bytes. */
-function damagedFile({ message }: Pick<DamagedMediaError, 'message'>, size: number | null): TransferFault {
-  if (size === null) return faultFrom(damaged(message));
-  const detail = `The site's file is damaged: ${message}. Check that it plays in a browser.`;
-  return finalFault('no_media', detail);
 }

@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { type Resource, type ResourceRequest, writeAll } from './resource.js';
+import { type Resource, writeAll } from './resource.js';
 
 /** Bytes that can be read once, from the first to the last. */
 export interface OpenedBytes {
@@ -18,7 +19,7 @@ export class OpenedResource implements Resource {
     this.#bytes = bytes;
   }
 
-  async serve({ range, response, signal }: ResourceRequest): Promise<void> {
+  async serve(range: string | undefined, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const isFromStart = range === undefined || range === 'bytes=0-';
     if (!isFromStart || this.#isTaken) {
       response.writeHead(416, { 'content-length': 0 }).end();

@@ -3,18 +3,15 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { resetConnection } from '@media-services/http-common';
 
-/** A request from ffmpeg for a source. */
-export interface ResourceRequest {
-  readonly range: string | undefined;
-  readonly response: ServerResponse;
-  /** Aborts when ffmpeg closes the connection or the session ends. */
-  readonly signal: AbortSignal;
-}
-
 /** One source, which ffmpeg sees as a file. */
 export interface Resource {
-  /** @throws TransferFault when upstream failed beyond recovery; `signal.reason` */
-  serve(request: ResourceRequest): Promise<void>;
+  /**
+   * Responds to a request from ffmpeg.
+   * @param range the header
+   * @param signal aborts when ffmpeg closes the connection or the session ends
+   * @throws TransferFault when upstream failed beyond recovery; `signal.reason`
+   */
+  serve(range: string | undefined, response: ServerResponse, signal: AbortSignal): Promise<void>;
   /** Whether every part that the source lists has been delivered. Absent if ffmpeg reads only the parts that it needs. */
   isComplete?(): boolean;
 }

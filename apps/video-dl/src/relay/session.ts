@@ -168,7 +168,7 @@ export class ServedSession {
     }
     const signal = this.#untilGone(response);
     try {
-      await resource.serve({ range: request.headers.range, response, signal });
+      await resource.serve(request.headers.range, response, signal);
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
       abortResponse(response);
