@@ -28,30 +28,20 @@ export interface Period {
 }
 
 /**
- * The wanted track, or else the best video and the best audio without protection.
- * @throws Rejection if the manifest has no such track
+ * The wanted track, or else the most similar one of its kind without protection.
+ * @throws Rejection if the manifest has none
  */
-export function choose(periods: readonly Period[], wanted: WantedTrack | null): Representation[] {
+export function choose(periods: readonly Period[], { id, kind, bandwidth }: WantedTrack): Representation {
   const all = periods.flatMap(({ representations }) => representations);
-  const named = wanted === null ? undefined : representationNamed(all, wanted);
-  if (named?.isProtected === true) throw protectedByDrm();
-  if (named !== undefined) return [named];
-  const [first] = periods;
-  const offered = first?.representations ?? [];
-  const clear = offered.filter(({ isProtected }) => !isProtected);
-  const chosen = [best(clear, 'video'), best(clear, 'audio')].flatMap((found) => found ?? []);
-  if (chosen.length > 0) return chosen;
-  throw offered.length > 0 ? protectedByDrm() : notJoinable('has neither audio nor video in its manifest');
-}
-
-/** Two periods may use one id for different things. So the kind must match, then the closest bandwidth wins. */
-function representationNamed(
-  all: readonly Representation[],
-  { id, kind, bandwidth }: WantedTrack,
-): Representation | undefined {
-  const matching = all.filter((each) => each.kind === kind && each.id === id);
+  // Two periods may use one id for different things.
+  const ofKind = all.filter((each) => each.kind === kind);
+  const named = ofKind.filter((each) => each.id === id);
+  const clear = ofKind.filter(({ isProtected }) => !isProtected);
   const distance = (each: Representation) => (bandwidth === null ? 0 : Math.abs(each.bandwidth - bandwidth));
-  return matching.toSorted((a, b) => distance(a) - distance(b))[0];
+  const [found] = (named.length > 0 ? named : clear).toSorted((a, b) => distance(a) - distance(b));
+  if (ofKind.length === 0) throw notJoinable(`has no ${kind} in its manifest`);
+  if (found === undefined || found.isProtected) throw protectedByDrm();
+  return found;
 }
 
 /** The track's equivalent in another period: same kind and id, or else the most similar one of its kind. */
@@ -120,12 +110,6 @@ function kindOf(
   const type = contentType ?? mimeType?.split('/', 1)[0];
   if (type === 'video' || type === 'audio') return type;
   return type === undefined && width !== undefined ? 'video' : 'other';
-}
-
-function best(all: readonly Representation[], kind: 'video' | 'audio'): Representation | undefined {
-  const ofKind = all.filter((representation) => representation.kind === kind);
-  const fitting = ofKind.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
-  return (fitting.length > 0 ? fitting : ofKind).toSorted((a, b) => b.bandwidth - a.bandwidth)[0];
 }
 
 function baseUrlOf(element: ManifestElement, outer: string): string {

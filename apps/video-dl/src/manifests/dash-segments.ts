@@ -2,7 +2,6 @@ import { type Attributes, childrenOf, type ManifestElement } from './dash-manife
 import {
   choose,
   counterpart,
-  type Period,
   periodsOf,
   readDuration,
   type Representation,
@@ -17,38 +16,22 @@ import {
   type TableSegment,
 } from './segment-table.js';
 
-export interface DashTrack {
-  readonly kind: 'video' | 'audio';
-  readonly table: SegmentTable;
-}
-
 /** How much a manifest's stated duration may exceed that of its segments, in addition to two segments. */
 const lengthToleranceSeconds = 1;
 /** As much as a track may lack of its stated length. */
 const maxAbsentSeconds = 0.5;
 
 /**
- * The tracks to read, each with its segments of all periods: the wanted track, or else
- * the best video and the best audio without protection.
- * @throws Rejection when they can't be listed, or have more than `maxSegments` segments
+ * The segments of a track in all periods.
+ * @throws Rejection when they can't be listed, or are more than `maxSegments`
  */
-export function dashTracks(
+export function dashTable(
   mpd: ManifestElement,
-  { url, wanted, maxSegments }: { url: string; wanted: WantedTrack | null; maxSegments: number },
-): DashTrack[] {
-  const periods = periodsOf(mpd, url);
-  const total = readDuration(mpd.attributes['mediaPresentationDuration']);
-  return choose(periods, wanted).map((track) => ({
-    kind: track.kind === 'video' ? 'video' : 'audio',
-    table: segmentsOf(periods, track, { maxSegments, totalSeconds: total }),
-  }));
-}
-
-function segmentsOf(
-  periods: readonly Period[],
-  track: Representation,
-  { maxSegments, totalSeconds }: { maxSegments: number; totalSeconds: number | null },
+  { url, wanted, maxSegments }: { url: string; wanted: WantedTrack; maxSegments: number },
 ): SegmentTable {
+  const periods = periodsOf(mpd, url);
+  const track = choose(periods, wanted);
+  const totalSeconds = readDuration(mpd.attributes['mediaPresentationDuration']);
   const output = new TrackWriter(maxSegments);
   for (const period of periods)
     output.addPeriod(counterpart(track, period), period.seconds, period === periods.at(-1));

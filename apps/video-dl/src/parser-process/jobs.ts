@@ -21,7 +21,7 @@ export type ParserJob =
       readonly bytes: Uint8Array;
       /** URL of the manifest after redirects. */
       readonly url: string;
-      readonly wanted: WantedTrack | null;
+      readonly wanted: WantedTrack;
       readonly maxSegments: number;
     }
   | { readonly kind: 'initialisation'; readonly bytes: Uint8Array; readonly readsAudioOnly: boolean }
@@ -52,7 +52,7 @@ function resultOf<Kind extends JobKind, Schema extends z.ZodType>(job: Kind, res
 /** Results, tagged with the kind of their job. */
 export const parserResultSchema = z.discriminatedUnion('job', [
   resultOf('playlist', playlistSchema),
-  resultOf('manifest', z.array(z.object({ kind: z.enum(['video', 'audio']), table: tableSchema })).max(2)),
+  resultOf('manifest', tableSchema),
   resultOf('initialisation', z.string().max(64).nullable()),
   resultOf('head', headStepSchema),
   resultOf('remux', layoutSchema.nullable()),

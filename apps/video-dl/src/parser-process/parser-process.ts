@@ -1,5 +1,5 @@
 import { readManifest } from '../manifests/dash-manifest.js';
-import { dashTracks } from '../manifests/dash-segments.js';
+import { dashTable } from '../manifests/dash-segments.js';
 import { readFfprobeReport } from './ffprobe-report.js';
 import { readPlaylist } from '../manifests/hls-playlist.js';
 import type { ParserJob, ParserResult } from './jobs.js';
@@ -29,7 +29,7 @@ function run(job: ParserJob): ParserResult {
       return { job: job.kind, result: readPlaylist(textOf(job.bytes), job) };
     case 'manifest': {
       const manifest = readManifest(textOf(job.bytes), maxOtherElements + 2 * job.maxSegments);
-      return { job: job.kind, result: dashTracks(manifest, job) };
+      return { job: job.kind, result: dashTable(manifest, job) };
     }
     case 'initialisation':
       return { job: job.kind, result: initialisationDigest(viewOf(job.bytes), job.readsAudioOnly) };

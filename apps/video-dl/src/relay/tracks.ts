@@ -77,19 +77,11 @@ async function dashTracks(input: Input, signal: AbortSignal): Promise<SegmentTra
   const { maxSegments } = source.context.limits;
   const read = async (readSignal: AbortSignal) => {
     const { bytes, url } = await readDocument(input, readSignal);
-    const { wanted = null } = source.current;
+    const { wanted } = source.current;
+    if (wanted === undefined) throw new Error('a DASH source names its track');
     return parse({ kind: 'manifest', bytes, url, wanted, maxSegments }, readSignal);
   };
-  const tracks = await read(signal);
-  return tracks.map(({ kind, table }) => {
-    const readAgain = async (readSignal: AbortSignal) => {
-      const again = (await read(readSignal)).find((track) => track.kind === kind);
-      if (again === undefined) throw protocolFault('changed the manifest');
-      return again.table;
-    };
-    const carries = tracks.length === 1 ? 'all' : kind;
-    return { carries, index: new SegmentIndex(source, readAgain, table) };
-  });
+  return [{ carries: 'all', index: new SegmentIndex(source, read, await read(signal)) }];
 }
 
 /** @param url defaults to the source's own. @returns the URL after redirects, too */

@@ -22,7 +22,7 @@ export interface MediaSource {
   /** In the form of yt-dlp (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`), or of a `Cookie` header for the host of `url`. */
   readonly cookies?: string;
   readonly kind: 'file' | 'hls' | 'dash';
-  /** Which track of a DASH manifest to use; defaults to the best ones. */
+  /** Which track of a DASH manifest to use. */
   readonly wanted?: WantedTrack;
   /** Query string the extractor adds to segment URLs, and to key URLs unless `keyQuery` is set. */
   readonly segmentQuery?: string;

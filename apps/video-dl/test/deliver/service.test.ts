@@ -415,14 +415,14 @@ describe('a stream that fails after its first byte', () => {
     const logger = createLogger({ service: 'test', level: 'silent' });
     await using parsers = startParsers();
     await using relay = await MediaRelay.start({ guard, logger, parsers });
-    const manifest = format(`${site.url}/media/dash-template/manifest.mpd`, {
-      source: { url: `${site.url}/media/dash-template/manifest.mpd`, headers: {}, kind: 'dash' },
+    const manifest = format(`${site.url}/media/hls-master/index.m3u8`, {
+      source: { url: `${site.url}/media/hls-master/index.m3u8`, headers: {}, kind: 'hls' },
     });
     await using service = await new StreamApp(tools, extraction([manifest]), {}, relay).start();
     const { status, complete } = await receive(service.url('mp3'));
     expect({ status, complete }).toEqual({ status: 200, complete: true });
-    expect(requests.filter((path) => /stream0/u.test(path))).toEqual([]);
-    expect(requests.filter((path) => /stream1/u.test(path)).length).toBeGreaterThan(3);
+    expect(requests.filter((path) => /hls-video/u.test(path))).toEqual([]);
+    expect(requests.filter((path) => /hls-audio/u.test(path)).length).toBeGreaterThan(3);
   });
 
   it('is reset when it exceeds the size limit', async () => {

@@ -1,5 +1,5 @@
 import { readManifest } from '../../src/manifests/dash-manifest.js';
-import { dashTracks } from '../../src/manifests/dash-segments.js';
+import { dashTable } from '../../src/manifests/dash-segments.js';
 import { SegmentList } from '../../src/relay/segment-list.js';
 
 const url = 'https://media.example/film/manifest.mpd';
@@ -11,9 +11,8 @@ function listed(...contents: readonly (readonly [seconds: number, content: strin
       `<Period duration="PT${seconds}S"><AdaptationSet contentType="video"><Representation id="v">${content}</Representation></AdaptationSet></Period>`,
   );
   const mpd = readManifest(`<MPD>${periods.join('')}</MPD>`, 1000);
-  const [track] = dashTracks(mpd, { url, wanted: null, maxSegments: 100 });
-  if (track === undefined) throw new Error('the manifest has a track');
-  const list = new SegmentList(track.table, {});
+  const wanted = { id: 'v', kind: 'video', bandwidth: null } as const;
+  const list = new SegmentList(dashTable(mpd, { url, wanted, maxSegments: 100 }), {});
   const names = Array.from({ length: list.length }, (_, number) =>
     list.segment(number).url.split('/').at(-1),
   );

@@ -1,6 +1,6 @@
 import { makeBox } from '../../src/formats/mp4/box.js';
 import { readManifest } from '../../src/manifests/dash-manifest.js';
-import { dashTracks } from '../../src/manifests/dash-segments.js';
+import { dashTable } from '../../src/manifests/dash-segments.js';
 import { readFfprobeReport } from '../../src/parser-process/ffprobe-report.js';
 import { readPlaylist } from '../../src/manifests/hls-playlist.js';
 import { readHead } from '../../src/formats/head.js';
@@ -111,7 +111,11 @@ export const wholeParsers: readonly WholeParser[] = [
     name: 'a reader of DASH manifests',
     files: ['manifests/dash-manifest.ts', 'manifests/dash-representations.ts', 'manifests/dash-segments.ts'],
     parse: (input) =>
-      dashTracks(readManifest(input.toString(), 100_000), { url: base, wanted: null, maxSegments }),
+      dashTable(readManifest(input.toString(), 100_000), {
+        url: base,
+        wanted: { id: '1', kind: 'video', bandwidth: null },
+        maxSegments,
+      }),
     inputs: {
       'empty elements': text((bytes) => `<MPD>${'<a/>'.repeat(bytes / 4)}</MPD>`),
       'elements in elements': text((bytes) => `<MPD>${'<a>'.repeat(bytes / 3)}`),

@@ -83,12 +83,18 @@ interface Result {
 
 async function relayed(path: string, kind: MediaSource['kind']): Promise<Result> {
   const session = relay.open({ signal: new AbortController().signal, client: 'test' });
-  return { session, output: await readThrough(session, { url: `${site.url}${path}`, headers: {}, kind }) };
+  const source = { url: `${site.url}${path}`, headers: {}, kind };
+  const tracks = (['video', 'audio'] as const).map((track, index) => ({ id: `${index}`, kind: track }));
+  const sources =
+    kind === 'dash'
+      ? tracks.map((track) => ({ ...source, wanted: { ...track, bandwidth: null } }))
+      : [source];
+  return { session, output: await readThrough(session, sources) };
 }
 
-async function readThrough(session: RelaySession, source: MediaSource): Promise<string | null> {
+async function readThrough(session: RelaySession, sources: readonly MediaSource[]): Promise<string | null> {
   try {
-    const inputs = await session.add(source);
+    const inputs = (await Promise.all(sources.map((source) => session.add(source)))).flat();
     return await packets(inputArguments(inputs, {}), inputs.length, session.environment);
   } catch {
     // The session has the error.

@@ -129,6 +129,7 @@ describe('a hostile manifest', () => {
       url: put('/evil.m3u8', manifest(`${canary.url}/x.ts`, good)),
       headers: {},
       kind,
+      ...(kind === 'dash' && { wanted: { id: '1', kind: 'video', bandwidth: null } }),
     };
     const inputs = await session.add(source).catch(() => []);
     if (inputs.length > 0) await run(session, inputArguments(inputs, {}));

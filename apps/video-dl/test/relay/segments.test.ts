@@ -617,10 +617,12 @@ describe('changing initialisations', () => {
 });
 
 describe('segments of a DASH manifest', () => {
+  const wanted = { id: 'v', kind: 'video', bandwidth: null } as const;
   const manifest = (content: string, total = 'PT4S'): MediaSource => ({
     url: put(`<MPD mediaPresentationDuration="${total}"><Period>${content}</Period></MPD>`),
     headers: {},
     kind: 'dash',
+    wanted,
   });
   const list = (urls: readonly string[], id = 'v') =>
     [
@@ -679,8 +681,8 @@ describe('segments of a DASH manifest', () => {
         period(folders[1] ?? '', other, 900, chunks.slice(2, 4)),
       ];
       const url = put(`<MPD mediaPresentationDuration="PT4S">${periods.join('')}</MPD>`);
-      const wanted = { id: one, kind: 'video', bandwidth: 1000 } as const;
-      const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted });
+      const named = { id: one, kind: 'video', bandwidth: 1000 } as const;
+      const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted: named });
       expect(isClean).toBe(true);
       for (const chunk of chunks) expect(body.includes(chunk.subarray(-100))).toBe(true);
     },
@@ -696,8 +698,8 @@ describe('segments of a DASH manifest', () => {
     expect(isClean).toBe(true);
     expect(body.includes(dash[0]?.subarray(-100) ?? '')).toBe(true);
     expect((await failureOf(manifest(`${set}${representation}`)))?.code).toBe('drm_protected');
-    const wanted = { id: 'hd', kind: 'video', bandwidth: 9 } as const;
-    expect((await failureOf({ ...manifest(`${set}${clear}`), wanted }))?.code).toBe('drm_protected');
+    const named = { id: 'hd', kind: 'video', bandwidth: 9 } as const;
+    expect((await failureOf({ ...manifest(`${set}${clear}`), wanted: named }))?.code).toBe('drm_protected');
   });
 
   it.each([
@@ -718,6 +720,7 @@ describe('segments of a DASH manifest', () => {
       ),
       headers: {},
       kind: 'dash',
+      wanted,
     });
     expect(await failureOf(source(2, 4))).toMatchObject({ code: 'no_media' });
     expect(await failureOf(source(4, 2))).toMatchObject({ code: 'no_media' });
@@ -733,7 +736,7 @@ describe('segments of a DASH manifest', () => {
         '<Period xlink:href="urn:mpeg:dash:resolve-to-zero:2013"/></MPD>',
       ].join(''),
     );
-    const { isClean, session } = await read({ url, headers: {}, kind: 'dash' });
+    const { isClean, session } = await read({ url, headers: {}, kind: 'dash', wanted });
     expect(isClean).toBe(true);
     expect(session.allReceived()).toBe(true);
   });
@@ -746,7 +749,7 @@ describe('segments of a DASH manifest', () => {
     ],
   ])('fail permanently if the manifest %s', async (_what, periods) => {
     const url = put(`<MPD>${periods}</MPD>`);
-    expect((await failureOf({ url, headers: {}, kind: 'dash' }))?.code).toBe('no_media');
+    expect((await failureOf({ url, headers: {}, kind: 'dash', wanted }))?.code).toBe('no_media');
   });
 
   it('are resolved from templates with absolute paths', async () => {
@@ -796,7 +799,7 @@ describe('segments of a DASH manifest', () => {
     const url = put(
       `<MPD mediaPresentationDuration="PT4S">${period('duration="PT2S"', 1)}${period('', 3)}</MPD>`,
     );
-    const { body, isClean } = await read({ url, headers: {}, kind: 'dash' });
+    const { body, isClean } = await read({ url, headers: {}, kind: 'dash', wanted });
     expect(isClean).toBe(true);
     for (const chunk of dash.slice(1)) expect(body.includes(chunk.subarray(-100))).toBe(true);
   });
@@ -826,7 +829,7 @@ describe('segments of a DASH manifest', () => {
     const content = list(dash.map((part) => put(part)));
     const plain = `<MPD mediaPresentationDuration="PT4S"><Period>${content}</Period></MPD>`;
     const url = put(plain.replaceAll(/<(\/?)/g, '<$1mpd:'));
-    expect((await read({ url, headers: {}, kind: 'dash' })).isClean).toBe(true);
+    expect((await read({ url, headers: {}, kind: 'dash', wanted })).isClean).toBe(true);
   });
 
   it('fail when there are none, or when a renewed manifest lists others', async () => {
