@@ -9,6 +9,7 @@ import { tooLarge } from '../plan/rejections.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
 import { Transfer } from '../upstream/transfer.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
+import type { Upstream } from '../upstream/upstream.js';
 import type { StreamLimits } from '../capacity.js';
 import { hasCurrentVersion, isAnswered } from './conditions.js';
 import { convert } from './convert.js';
@@ -29,6 +30,7 @@ import { openWindow } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
   extraction: Pick<ExtractionService, 'extract' | 'renew'>;
+  upstream: Upstream;
   limits: StreamLimits;
   metrics: Metrics;
   logger: Logger;

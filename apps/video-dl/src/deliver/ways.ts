@@ -10,7 +10,6 @@ import {
 } from '../look/look.js';
 import type { SourceHead } from '../look/source-heads.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
-import type { Upstream } from '../upstream/upstream.js';
 import type { Extraction } from '../extract/types.js';
 import { conversionOf, withinWindow } from '../plan/conversion.js';
 import { planTarget, type Plan, type PlanSettings } from '../plan/plan.js';
@@ -22,7 +21,6 @@ import { siteFileOf, type SiteFile } from './site-file.js';
 import type { WindowFile } from './window-input.js';
 
 export interface WaysOptions extends LookerOptions {
-  readonly upstream: Upstream;
   readonly planSettings: PlanSettings;
 }
 
