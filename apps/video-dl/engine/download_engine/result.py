@@ -242,14 +242,14 @@ def _headers(fmt, info):
 
 
 def _cookies(ydl, fmt):
-    """The cookies for the format's URL. From 2023.07, a format has its own, with the domains of
-    its segments. None if there are too many to send."""
-    cookies = _whole_text(fmt.get('cookies'))
-    if not cookies:
-        request = urllib.request.Request(fmt['url'])
-        ydl.cookiejar.add_cookie_header(request)
-        cookies = request.get_header('Cookie')
-    return cookies if cookies and len(cookies) <= limits.COOKIE_CHARACTERS else None
+    """The cookies for the format's URL, each with its scope."""
+    request = urllib.request.Request(fmt['url'])
+    # Drops those that have expired.
+    ydl.cookiejar.add_cookie_header(request)
+    cookies = [{**{key: _whole_text(getattr(cookie, key)) or '' for key in ('name', 'value', 'domain', 'path')},
+                'secure': bool(cookie.secure)} for cookie in ydl.cookiejar._cookies_for_request(request)]
+    return [cookie for cookie in cookies[:limits.COOKIES]
+            if all(len(str(field)) <= limits.COOKIE_CHARACTERS for field in cookie.values())]
 
 
 def _own_title(info):

@@ -3,7 +3,7 @@ import threading
 import unittest
 import urllib.request
 
-from download_engine import downloader, embed_modules
+from download_engine import downloader, embed_modules, result
 
 COOKIES = """# Netscape HTTP Cookie File
 video.example\tFALSE\t/\tFALSE\t4102444800\town\t1
@@ -64,6 +64,13 @@ class CookiesTest(unittest.TestCase):
 
     def test_cookies_do_not_go_to_other_hosts(self):
         self.assertEqual(sent_to('http://notvideo.example/'), {''})
+
+    def test_results_state_their_scopes(self):
+        cookies = result._cookies(build(), {'url': 'https://video.example/watch'})
+        self.assertEqual({each.pop('name'): each for each in cookies}, {
+            'own': {'value': '1', 'domain': 'video.example', 'path': '/', 'secure': False},
+            'wide': {'value': '1', 'domain': '.video.example', 'path': '/', 'secure': False}})
+        self.assertEqual(result._cookies(build(), {'url': 'https://notvideo.example/'}), [])
 
 
 class EmbedModulesTest(unittest.TestCase):

@@ -38,7 +38,8 @@ const limits = {
   playlistCharacters: 1024 * 1024,
   urlCharacters: 8_192,
   headerCharacters: 8_192,
-  cookieCharacters: 16_384,
+  cookies: 100,
+  cookieCharacters: 4_096,
 };
 
 /** Counts code points as Python does. JavaScript's `length` counts an emoji twice. */
@@ -52,7 +53,18 @@ const text = name.nullable();
 const url = textUpTo(limits.urlCharacters);
 const number = z.number().nullable();
 const message = textUpTo(limits.messageCharacters);
-const cookies = textUpTo(limits.cookieCharacters).nullable();
+const cookieText = textUpTo(limits.cookieCharacters);
+const cookies = z
+  .array(
+    z.object({
+      name: cookieText,
+      value: cookieText,
+      domain: cookieText,
+      path: cookieText,
+      secure: z.boolean(),
+    }),
+  )
+  .max(limits.cookies);
 const warnings = z.array(message).max(limits.warnings).default([]);
 
 const headers = z

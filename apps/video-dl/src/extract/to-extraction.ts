@@ -98,7 +98,7 @@ function toFormat(raw: RawFormat, index: number, context: ExtractionContext): Fo
       url: raw.url,
       headers: raw.http_headers,
       kind: sourceKind(raw),
-      ...(raw.cookies !== null && { cookies: raw.cookies }),
+      cookies: raw.cookies,
       ...(raw.available_at !== null && { availableAt: raw.available_at * 1000 }),
       ...(raw.http_chunk_size !== null && { chunkBytes: raw.http_chunk_size }),
       ...(track !== null && { wanted: { ...track, bandwidth: kbps === null ? null : kbps * 1000 } }),
@@ -141,7 +141,7 @@ function subtitlesOf({ subtitles }: RawExtraction, { now, exit }: ExtractionCont
         url,
         headers: http_headers,
         kind: is_playlist ? 'hls' : 'file',
-        ...(cookies !== null && { cookies }),
+        cookies,
       },
     }),
   );

@@ -4,6 +4,7 @@ import { DomainError } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
 import type { WantedTrack } from '../manifests/dash-representations.js';
 import type { KeyOverride } from '../manifests/hls-playlist.js';
+import type { Cookie } from './cookies.js';
 
 /** The format and extraction that a source came from, used to find the same source in a newer extraction. */
 export interface SourceOrigin {
@@ -19,8 +20,7 @@ export interface MediaSource {
   readonly origin?: SourceOrigin;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In the form of yt-dlp (`a=1; Domain=.x.org; Path=/; Secure; b=2; …`), or of a `Cookie` header for the host of `url`. */
-  readonly cookies?: string;
+  readonly cookies?: readonly Cookie[];
   readonly kind: 'file' | 'hls' | 'dash';
   /** Which track of a DASH manifest to use. */
   readonly wanted?: WantedTrack;

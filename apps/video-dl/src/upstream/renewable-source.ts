@@ -1,5 +1,4 @@
 import { SingleFlight } from '../single-flight.js';
-import { SourceCookies } from './cookies.js';
 import type { MediaSource, RenewSource, TransferContext } from './media-source.js';
 import type { Locator, Redirects } from './upstream-request.js';
 
@@ -10,7 +9,6 @@ const redirectsOf = new WeakMap<MediaSource, Redirects>();
 export class RenewableSource {
   readonly context: TransferContext;
   #source: MediaSource;
-  #cookies: SourceCookies | undefined;
   #generation = 0;
   readonly #renew: RenewSource | undefined;
   /** A shared renewal continues when the caller that started it leaves. */
@@ -20,7 +18,6 @@ export class RenewableSource {
   constructor(source: MediaSource, context: TransferContext, renew?: RenewSource) {
     this.context = context;
     this.#source = source;
-    this.#cookies = cookiesOf(source);
     this.#renew = renew;
   }
 
@@ -36,7 +33,7 @@ export class RenewableSource {
   /** A URL of this source with the headers and cookies to request it. */
   locator(url: string): Locator {
     const source = this.#source;
-    const locator = { url, headers: source.headers, cookies: this.#cookies };
+    const locator = { url, headers: source.headers, cookies: source.cookies };
     if (source.kind !== 'file' || url !== source.url) return locator;
     const redirects = redirectsOf.get(source) ?? { target: null };
     redirectsOf.set(source, redirects);
@@ -58,11 +55,6 @@ export class RenewableSource {
 
   #replace(next: MediaSource): void {
     this.#source = next;
-    this.#cookies = cookiesOf(next);
     this.#generation += 1;
   }
-}
-
-function cookiesOf({ cookies, url }: MediaSource): SourceCookies | undefined {
-  return cookies === undefined ? undefined : new SourceCookies(cookies, url);
 }

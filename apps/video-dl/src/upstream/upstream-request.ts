@@ -1,14 +1,14 @@
 import { Coalescer, redirectTarget } from '@media-services/egress-guard';
 import { abortReason, DomainError, withDeadline } from '@media-services/http-common';
 import type { Dispatcher } from 'undici';
-import type { SourceCookies } from './cookies.js';
+import { cookieHeader, type Cookie } from './cookies.js';
 import type { TransferContext } from './media-source.js';
 
 /** A URL with the headers and cookies to request it. */
 export interface Locator {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly cookies: SourceCookies | undefined;
+  readonly cookies?: readonly Cookie[] | undefined;
   /** Absent if each request follows them anew. */
   readonly redirects?: Redirects;
 }
@@ -88,14 +88,14 @@ const ownHeader =
   /^(?:accept-encoding|connection|content-length|cookie|expect|host|if-range|keep-alive|proxy-.*|range|te|trailer|transfer-encoding|upgrade)$/;
 
 /** The headers the extractor asked for, plus the cookies for `url`. Credentials are never sent to another origin. */
-function headersFor(url: URL, { url: sourceUrl, headers, cookies }: Locator): Record<string, string> {
+function headersFor(url: URL, { url: sourceUrl, headers, cookies = [] }: Locator): Record<string, string> {
   const isOwnOrigin = url.origin === new URL(sourceUrl).origin;
   const kept = Object.entries(headers).filter(([name, value]) => {
     const isValid = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
     const lower = name.toLowerCase();
     return isValid && !ownHeader.test(lower) && (lower !== 'authorization' || isOwnOrigin);
   });
-  const cookie = cookies?.headerFor(url);
+  const cookie = cookieHeader(cookies, url);
   // Lengths and offsets must count the bytes of the file, not of a compressed form.
   return {
     ...Object.fromEntries(kept),

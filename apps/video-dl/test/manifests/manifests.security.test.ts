@@ -5,7 +5,6 @@ import { readPlaylist } from '../../src/manifests/hls-playlist.js';
 import { Rejection } from '../../src/formats/rejection.js';
 import { SegmentList } from '../../src/relay/segment-list.js';
 import { joinerFor } from '../../src/formats/joiner-for.js';
-import { SourceCookies } from '../../src/upstream/cookies.js';
 import { TransferFault } from '../../src/upstream/transfer-fault.js';
 import { expectLinearTime } from '../support/expectations.js';
 
@@ -23,7 +22,6 @@ const manifest = (text: string) => {
   const wanted = { id: 'a', kind: 'video', bandwidth: null } as const;
   return new SegmentList(dashTable(readManifest(text, 100_000), { url: base, wanted, maxSegments }), {});
 };
-const cookies = (text: string) => new SourceCookies(text, base).headerFor(new URL(base));
 
 /** Runs a parser. Its own errors count as results. */
 function outcome<T>(work: () => T): T | TransferFault | Rejection {
@@ -107,7 +105,6 @@ describe('a parser of untrusted text', () => {
   it.each([
     ['playlists', playlist, fragment, '#EXTM3U\n'],
     ['manifests', manifest, element, '<MPD mediaPresentationDuration="PT9S"><Period>'],
-    ['cookies', cookies, fragment, 'a=1'],
   ] as const)('of %s ends with a result or a fault', (_what, parse, part, start) => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
@@ -177,8 +174,6 @@ describe('input that once took more than linear time', () => {
     ['attributes without values', (size) => () => playlist(`#EXTM3U\n#EXT-X-MAP:${'A='.repeat(size / 2)}\n`)],
     ['lines of nothing', (size) => () => playlist(`#EXTM3U${'\n'.repeat(size)}`)],
     ['spaces in a line', (size) => () => playlist(`#EXTM3U\n#EXTINF:${' '.repeat(size)}x\n`)],
-    ['cookies of spaces', (size) => () => cookies(`a${' '.repeat(size / 40)}=1;`.repeat(10))],
-    ['cookies of quotes', (size) => () => cookies(`a=${'"\\'.repeat(size / 80)}`)],
     ['empty elements', (size) => () => manifest(`<MPD>${'<a/>'.repeat(size / 4)}</MPD>`)],
     ['elements in elements', (size) => () => manifest(`<MPD>${'<a>'.repeat(size / 3)}`)],
     [

@@ -108,8 +108,12 @@ describe('a file through the relay', () => {
         Host: 'evil',
         'Accept-Encoding': 'gzip',
       },
-      cookies:
-        'a=1; Domain=127.0.0.1; Path=/; Expires=99; b="x\\073y"; Domain=127.0.0.1; Path=/other; c=3; Domain=.example.org; Path=/; d=4; Domain=127.0.0.1; Path=/; Secure',
+      cookies: [
+        { name: 'a', value: '1', domain: '127.0.0.1', path: '/', secure: false },
+        { name: 'b', value: 'x;y', domain: '127.0.0.1', path: '/other', secure: false },
+        { name: 'c', value: '3', domain: '.example.org', path: '/', secure: false },
+        { name: 'd', value: '4', domain: '127.0.0.1', path: '/', secure: true },
+      ],
     });
     expect(asked[0]?.headers).toMatchObject({
       'user-agent': 'Extractor/1',

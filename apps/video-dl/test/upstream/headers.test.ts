@@ -6,7 +6,7 @@ import {
   parseRange,
   parseUnsatisfiedTotal,
 } from '../../src/upstream/byte-range.js';
-import { SourceCookies } from '../../src/upstream/cookies.js';
+import { cookieHeader, type Cookie } from '../../src/upstream/cookies.js';
 
 describe('parseRange', () => {
   it.each([
@@ -87,27 +87,41 @@ it.each([
   expect(parseContentLength(header)).toBe(length);
 });
 
-const sourceUrl = 'https://video.example/watch';
-const header = (text: string, url: string) => new SourceCookies(text, sourceUrl).headerFor(new URL(url));
+const site = 'https://video.example/';
+const cookie = (changes: Partial<Cookie> = {}): Cookie => ({
+  name: 'a',
+  value: '1',
+  domain: '.video.example',
+  path: '/',
+  secure: false,
+  ...changes,
+});
 
-describe('SourceCookies', () => {
-  it.each([
-    ['a=1; b=2', sourceUrl, 'a=1; b=2'],
-    ['a=1; b=2', 'https://cdn.video.example/', undefined],
-    ['a=1; Domain=.video.example; Path=/', 'https://cdn.video.example/x', 'a=1'],
-    ['a=1; Domain=.video.example; Path=/', 'https://notvideo.example/x', undefined],
-    ['a=1; Domain=video.example; Path=/', 'https://cdn.video.example/x', undefined],
-    ['a=1; Domain=.VIDEO.example; Path=/deep', 'https://video.example/deep/er', 'a=1'],
-    ['a=1; Domain=.video.example; Path=/deep', 'https://video.example/deeper', undefined],
-    ['a=1; Domain=.video.example; Path=/; Secure; Expires=99', 'https://video.example/', 'a=1'],
-    ['a=1; Domain=.video.example; Path=/; Secure; Expires=99', 'http://video.example/', undefined],
-    ['a=1; Domain=.video.example; Path=/; b=2; Domain=.other.example; Path=/', sourceUrl, 'a=1'],
-    ['a="x\\073 \\"y\\""; Domain=.video.example', sourceUrl, 'a=x; "y"'],
-    ['a=b=c', sourceUrl, 'a=b=c'],
-    ['a=1\r\nEvil: 1', sourceUrl, 'a=1Evil: 1'],
-    ['', sourceUrl, undefined],
-    ['Domain=.video.example', sourceUrl, 'Domain=.video.example'],
-  ])('sends %j to %s as %j', (text, url, expected) => {
-    expect(header(text, url)).toBe(expected);
+describe('cookieHeader', () => {
+  it.each<[Partial<Cookie>, string, string | undefined]>([
+    [{}, site, 'a=1'],
+    [{}, 'https://cdn.video.example/x', 'a=1'],
+    [{}, 'https://notvideo.example/x', undefined],
+    [{ domain: 'video.example' }, site, 'a=1'],
+    [{ domain: 'video.example' }, 'https://cdn.video.example/x', undefined],
+    [{ path: '/deep' }, 'https://video.example/deep/er', 'a=1'],
+    [{ path: '/deep' }, 'https://video.example/deep', 'a=1'],
+    [{ path: '/deep' }, 'https://video.example/deeper', undefined],
+    [{ path: '/deep/' }, 'https://video.example/deep', undefined],
+    [{ secure: true }, 'https://video.example/', 'a=1'],
+    [{ secure: true }, 'http://video.example/', undefined],
+    [{ value: 'x; "y"' }, site, 'a=x; "y"'],
+    [{ value: 'b=c' }, site, 'a=b=c'],
+    [{ value: '1\r\nEvil: 1' }, site, 'a=1Evil: 1'],
+    [{ name: 'a b' }, site, undefined],
+    [{ name: '' }, site, undefined],
+  ])('sends %j to %s as %j', (changes, url, expected) => {
+    expect(cookieHeader([cookie(changes)], new URL(url))).toBe(expected);
+  });
+
+  it('has all cookies of a URL', () => {
+    const cookies = [cookie(), cookie({ domain: '.other.example' }), cookie({ name: 'b', value: '2' })];
+    expect(cookieHeader(cookies, new URL(site))).toBe('a=1; b=2');
+    expect(cookieHeader([], new URL(site))).toBeUndefined();
   });
 });
