@@ -6,32 +6,24 @@ import { FragmentRewriter } from '../formats/mp4/remux/fragment-rewriter.js';
 import type { Layout } from '../formats/mp4/remux/layout.js';
 import type { LaidOut } from '../look/layouts.js';
 import { UnexpectedMediaError } from '../look/learnt.js';
+import type { SourceHead } from '../look/source-heads.js';
 import { isSameCodec } from '../formats/codecs.js';
 import type { Plan } from '../plan/plan.js';
 import type { ByteRange } from '../upstream/byte-range.js';
-import type { MediaSource } from '../upstream/media-source.js';
-import type { ObjectIdentity } from '../upstream/object-identity.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
 import { Transfer } from '../upstream/transfer.js';
-import type { ReaderOptions, Upstream } from '../upstream/upstream.js';
 import { partsBetween, rangesOfSources } from './layout-parts.js';
 import type { Part } from './ranges.js';
 import { formats, type KnownFile, type StreamFormat } from './response.js';
-import { changed, type Piece } from './send-file.js';
+import { changed, type Piece, type ReadOptions } from './send-file.js';
 import { etagOf } from './site-file.js';
 
 /** An MP4 that consists of a new header and parts of the site's files. */
 export interface RemuxedFile extends KnownFile {
   readonly format: StreamFormat;
   readonly layout: Layout;
-  /** The site's files, in the order of the plan's inputs. */
-  readonly sources: readonly RemuxSource[];
-}
-
-interface RemuxSource {
-  readonly source: MediaSource;
-  readonly identity: ObjectIdentity;
-  readonly totalBytes: number;
+  /** Of the site's files, in the order of the plan's inputs. */
+  readonly heads: readonly SourceHead[];
 }
 
 /** Whether a layout has what is planned. */
@@ -42,21 +34,16 @@ export function isPlanned({ tracks }: Layout, { video, audio }: Plan): boolean {
 
 /** The MP4 of a layout. */
 export function remuxedFileOf(
-  { inputs, video, expected }: Plan,
+  { video, expected }: Plan,
   { layout, heads, headerDigest }: LaidOut,
 ): RemuxedFile {
-  const sources = inputs.flatMap((source, index) => {
-    const { identity, totalBytes } = heads[index] ?? {};
-    if (identity === undefined || totalBytes == null) return [];
-    return [{ source, identity, totalBytes }];
-  });
   const mediaBytes = layout.lengths.reduce((sum, bytes) => sum + bytes, 0);
   const totalBytes = layout.header.length + mediaBytes;
   // Changes with the header, which has the page's title.
   const etag = etagOf(headerDigest, ...heads.map(({ identity }) => identity.strongEtag));
   const seconds = Math.round(Math.max(...layout.tracks.map((track) => track.seconds)) * 1e6) / 1e6;
   const format = video === null ? formats.m4a : formats.mp4;
-  const file = { format, layout, sources, totalBytes, hasRanges: true, etag };
+  const file = { format, layout, heads, totalBytes, hasRanges: true, etag };
   return expected.clip === null ? file : { ...file, seconds };
 }
 
@@ -68,18 +55,17 @@ const partsAtOnce = 256;
  * @throws DomainError, TransferFault; the signal's reason
  */
 export async function* readRemuxed(
-  { layout, sources, totalBytes }: RemuxedFile,
+  { layout, heads, totalBytes }: RemuxedFile,
   range: Part | null,
-  upstream: Upstream,
-  given: ReaderOptions,
+  { upstream, ...options }: ReadOptions,
 ): AsyncGenerator<Piece, void, void> {
   const ended = new AbortController();
-  const signal = AbortSignal.any([given.signal, ended.signal]);
+  const signal = AbortSignal.any([options.signal, ended.signal]);
   const [start, end] = range === null ? [0, totalBytes] : [range.start, range.end + 1];
   const ranges = rangesOfSources(layout, start, end);
-  const readers = sources.map(({ source, identity, totalBytes: bytes }, number) => {
-    const object = upstream.object(source, { ...given, signal }, identity);
-    return partReader(readRanges(object, ranges.get(number) ?? [], bytes, signal));
+  const readers = heads.map((head, number) => {
+    const object = upstream.object(head.source, { ...options, signal }, head.identity);
+    return partReader(readRanges(object, ranges.get(number) ?? [], head, signal));
   });
   const tracks = fragmentTracks(layout);
   try {
@@ -132,7 +118,7 @@ function partReader(pieces: AsyncGenerator<Piece, void, void>) {
 async function* readRanges(
   object: RemoteObject,
   ranges: readonly ByteRange[],
-  totalBytes: number,
+  { totalBytes }: SourceHead,
   signal: AbortSignal,
 ): AsyncGenerator<Piece, void, void> {
   for (const range of ranges) {

@@ -1,6 +1,6 @@
 import { DomainError } from '@media-services/http-common';
 import type { Plan } from '../plan/plan.js';
-import { failureOf } from '../upstream/upstream.js';
+import { failureOf, type ReaderOptions, type Upstream } from '../upstream/upstream.js';
 import type { StreamJob } from './job.js';
 import type { Part } from './ranges.js';
 import { streamHeaders, type KnownFile, type StreamFormat } from './response.js';
@@ -9,6 +9,11 @@ import { streamHeaders, type KnownFile, type StreamFormat } from './response.js'
 export interface Piece {
   readonly at: number;
   readonly bytes: Buffer;
+}
+
+/** What reads the pieces of a file. */
+export interface ReadOptions extends ReaderOptions {
+  readonly upstream: Upstream;
 }
 
 interface FileToSend {

@@ -7,7 +7,6 @@ import type { LookOptions } from '../look/look.js';
 import { openOneShot, type OpenedFile } from '../look/one-shot.js';
 import { tooLarge } from '../plan/rejections.js';
 import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../upstream/media-source.js';
-import { Transfer } from '../upstream/transfer.js';
 import { ChangedFileError } from '../upstream/transfer-fault.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { StreamLimits } from '../capacity.js';
@@ -226,7 +225,7 @@ export class StreamingService implements AsyncDisposable {
     else {
       const file = await openOneShot(way.source, { ...this.#options, ...headOptions(job) });
       try {
-        await this.#send(job, this.#ways.findOneShot(wish, way.source, file.head), wish, file);
+        await this.#send(job, this.#ways.findOneShot(wish, file.head), wish, file);
       } finally {
         file.discard();
       }
@@ -238,22 +237,18 @@ export class StreamingService implements AsyncDisposable {
     way: Extract<Way, { kind: 'pass on' | 'remux' }>,
     opened?: OpenedFile,
   ): Promise<void> {
-    const { request, response, context, limits, signal } = job;
+    const { request, response, context, limits } = job;
     const { plan, file } = way;
     if (file.totalBytes > limits.maxOutputBytes) throw tooLarge(plan.target, file.totalBytes, limits);
     if (isAnswered(request, response, file.etag)) return;
     const range = this.#rangeOf(job, file);
     context.note({ delivery: way.kind === 'remux' ? 'remuxed' : 'original' });
-    const { upstream } = this.#options;
-    const options = headOptions(job);
-    if (way.kind === 'remux') {
-      await sendFile(job, { plan, file, range }, readRemuxed(way.file, range, upstream, options));
-      return;
-    }
-    const { source, identity } = way.file;
-    const open = async () =>
-      opened ?? Transfer.open(upstream.object(source, options, identity), range, signal);
-    await sendFile(job, { plan, file, range }, readSiteFile(way.file, range, open));
+    const options = { ...headOptions(job), upstream: this.#options.upstream };
+    const pieces =
+      way.kind === 'remux'
+        ? readRemuxed(way.file, range, options)
+        : readSiteFile(way.file, range, { ...options, opened });
+    await sendFile(job, { plan, file, range }, pieces);
   }
 
   /** The part to send; null for all. @throws DomainError, after setting `Content-Range` to the size */

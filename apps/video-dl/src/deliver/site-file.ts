@@ -7,21 +7,18 @@ import { FrameChain } from '../formats/mpeg-audio/frame-chain.js';
 import { OggPages } from '../formats/ogg/pages.js';
 import { DamagedMediaError, type StructureCheck } from '../formats/structure-check.js';
 import type { Facts } from '../look/look.js';
+import type { OpenedFile } from '../look/one-shot.js';
+import type { SourceHead } from '../look/source-heads.js';
 import type { Plan } from '../plan/plan.js';
-import type { MediaSource } from '../upstream/media-source.js';
-import type { ObjectIdentity } from '../upstream/object-identity.js';
-import type { Transfer } from '../upstream/transfer.js';
+import { Transfer } from '../upstream/transfer.js';
 import type { Part } from './ranges.js';
 import { formats, type KnownFile, type StreamFormat } from './response.js';
-import { changed, type Piece } from './send-file.js';
+import { changed, type Piece, type ReadOptions } from './send-file.js';
 
 /** A file of the site that is already what the client requested, but for the bytes to send as 0. */
 export interface SiteFile extends KnownFile {
-  readonly source: MediaSource;
-  readonly identity: ObjectIdentity;
+  readonly head: SourceHead;
   readonly format: StreamFormat;
-  /** Bytes that are sent as 0, in the order of the file. */
-  readonly zeroed: readonly Span[];
 }
 
 /** The site's file if, by its own bytes, it is what the plan may send unchanged. */
@@ -37,20 +34,21 @@ export function siteFileOf(
   if (found === null) return undefined;
   const { identity, totalBytes, zeroed } = head;
   const etag = etagOf(identity.strongEtag, String(totalBytes), ...zeroed.map(({ start }) => String(start)));
-  return { format: formats[found], source, identity, totalBytes, etag, hasRanges: true, zeroed };
+  return { format: formats[found], head, totalBytes, etag, hasRanges: true };
 }
 
 /**
  * Reads the file, or a part of it, and checks its structure.
- * @param open requests what is to be read
  * @throws DomainError, TransferFault; the signal's reason
  */
 export async function* readSiteFile(
   file: SiteFile,
   range: Part | null,
-  open: () => Promise<Pick<Transfer, 'total' | 'chunks' | 'discard'>>,
+  { upstream, opened, ...options }: ReadOptions & { readonly opened: OpenedFile | undefined },
 ): AsyncGenerator<Piece, void, void> {
-  const transfer = await open();
+  const { source, identity, zeroed } = file.head;
+  const object = upstream.object(source, options, identity);
+  const transfer = opened ?? (await Transfer.open(object, range, options.signal));
   try {
     // Two versions of a file may differ only in length.
     if (transfer.total !== file.totalBytes) throw changed();
@@ -58,7 +56,7 @@ export async function* readSiteFile(
     let at = range?.start ?? 0;
     for await (const chunk of transfer.chunks()) {
       structure?.push(chunk);
-      yield { at, bytes: withZeroed(chunk, at, file.zeroed) };
+      yield { at, bytes: withZeroed(chunk, at, zeroed) };
       at += chunk.length;
     }
     structure?.end?.();

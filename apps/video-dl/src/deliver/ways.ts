@@ -117,8 +117,8 @@ export class Ways {
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
-  findOneShot(wish: Wish, source: MediaSource, head: SourceHead): Way {
-    const facts = new Map([[source, factsFrom(head)]]);
+  findOneShot(wish: Wish, head: SourceHead): Way {
+    const facts = new Map([[head.source, factsFrom(head)]]);
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts);
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };

@@ -27,7 +27,7 @@ export async function openWindow(
 ): Promise<AsyncDisposable & { readonly input: OpenInput }> {
   const ended = new AbortController();
   const signal = AbortSignal.any([job.signal, ended.signal]);
-  const pieces = readRemuxed(file, null, upstream, { signal, renew: job.renew, client: job.request.client });
+  const pieces = readRemuxed(file, null, { upstream, signal, renew: job.renew, client: job.request.client });
   const header = await pieces.next().catch((error: unknown) => {
     throw failureOf(error);
   });

@@ -15,7 +15,7 @@ export interface OpenedFile {
   discard(): void;
 }
 
-interface OneShotOptions extends Pick<ReaderOptions, 'signal' | 'client'> {
+interface OneShotOptions extends Omit<ReaderOptions, 'renew'> {
   readonly upstream: Upstream;
   readonly parsers: Pick<ParserPool, 'forClient'>;
 }
@@ -50,7 +50,7 @@ export async function openOneShot(
       const pieces = [{ offset: 0, bytes: beginning, isEnd: beginning.length < wanted }];
       const step = await parse({ kind: 'head', pieces, totalBytes: total, hasRanges: false }, signal);
       if (step.kind === 'head') {
-        const head = { ...step, identity: object.identity, totalBytes: total, isOneShot: true };
+        const head = { ...step, source, identity: object.identity, totalBytes: total, isOneShot: true };
         return { head, total, chunks: () => chain(beginning, chunks), discard: () => transfer.discard() };
       }
       wanted = Math.max(...step.parts.map(({ offset, bytes }) => offset + bytes));

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type MediaHead, noHead } from '../formats/media-head.js';
 import type { FilePart, FilePiece } from '../formats/partial-file.js';
-import type { Parse, ParserPool } from '../parser-process/parser-pool.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { ObjectIdentity } from '../upstream/object-identity.js';
 import type { RemoteObject } from '../upstream/remote-object.js';
@@ -11,6 +11,7 @@ import { failureOf, type ReaderOptions, type Upstream } from '../upstream/upstre
 
 /** The parsed header of a source's file, and the version of the file it came from. */
 export interface SourceHead extends MediaHead {
+  readonly source: MediaSource;
   readonly identity: ObjectIdentity;
   /** Null if its server doesn't say, or if each response has another. */
   readonly totalBytes: number | null;
@@ -68,8 +69,7 @@ export class SourceHeads {
     const ended = new AbortController();
     const signal = AbortSignal.any([options.signal, ended.signal]);
     try {
-      const object = this.#upstream.object(source, { ...options, signal });
-      const read = await this.#read(object, this.#parsers.forClient(options.client), signal);
+      const read = await this.#read(source, { ...options, signal });
       if (read.head.isOneShot) this.#oneShots.add(source);
       this.#seen.set(source, read.head);
       this.#pieces.set(source, read.pieces);
@@ -104,7 +104,10 @@ export class SourceHeads {
     }
   }
 
-  async #read(object: RemoteObject, parse: Parse, signal: AbortSignal): Promise<ReadHead> {
+  async #read(source: MediaSource, options: ReaderOptions): Promise<ReadHead> {
+    const { signal, client } = options;
+    const object = this.#upstream.object(source, options);
+    const parse = this.#parsers.forClient(client);
     const start = await Transfer.open(object, { start: 0, end: windowBytes - 1 }, signal);
     const pieces: FilePiece[] = [await readPiece(start, 0, windowBytes)];
     const { identity } = object;
@@ -125,7 +128,7 @@ export class SourceHeads {
       if (whole.length < read.length) hasRanges = false;
     }
     const totalBytes = isOneShot ? null : identity.total;
-    return { head: { ...(found ?? noHead), identity, totalBytes, isOneShot }, pieces };
+    return { head: { ...(found ?? noHead), source, identity, totalBytes, isOneShot }, pieces };
   }
 }
 

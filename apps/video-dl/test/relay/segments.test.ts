@@ -412,7 +412,7 @@ describe('a playlist with variables is rejected without requesting their URLs, i
     ['its master playlist uses them', () => at(put(['#EXTM3U', variant[0], '{$x}.m3u8'].join('\n')))],
     ['yt-dlp left them in its URL', () => at(`${bench.site}/{$x}.m3u8`)],
     ['yt-dlp left them in its URL, encoded', () => at(`${bench.site}/%7B$x%7D.m3u8`)],
-    ['yt-dlp left them in its host', () => ({ ...at('http://{$x}/index.m3u8'), cookies: 'a=1' })],
+    ['yt-dlp left them in its host', () => at('http://{$x}/index.m3u8')],
   ])('%s', async (_where, sourceOf) => {
     expect(await failureOf(sourceOf())).toMatchObject({
       code: 'no_media',
