@@ -7,15 +7,14 @@ export interface RangeHeaders {
   readonly ifRange: string | undefined;
 }
 
-/** The bytes to send. Both ends are inclusive. */
-export type Selection =
-  | { readonly kind: 'whole' }
-  | { readonly kind: 'part'; readonly start: number; readonly end: number }
-  | { readonly kind: 'unsatisfiable' };
+/** Bytes of a file. Both ends are inclusive. */
+export interface Part {
+  readonly start: number;
+  readonly end: number;
+}
 
-export type Part = Extract<Selection, { kind: 'part' }>;
-
-const whole: Selection = { kind: 'whole' };
+/** Null for all bytes. */
+type Selection = Part | null | 'unsatisfiable';
 
 /**
  * The bytes of a file that a request gets. Multiple ranges, unknown units and invalid
@@ -28,19 +27,17 @@ export function selectRange(
   { range, ifRange }: RangeHeaders,
   { totalBytes, etag }: VersionedFile,
 ): Selection {
-  if (ifRange !== undefined && (etag === null || ifRange.trim() !== etag)) return whole;
+  if (ifRange !== undefined && (etag === null || ifRange.trim() !== etag)) return null;
   const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range ?? '') ?? [];
-  if (first === '' && last === '') return whole;
+  if (first === '' && last === '') return null;
   if (first === '') {
     const length = Math.min(Number(last), totalBytes);
-    return length === 0
-      ? { kind: 'unsatisfiable' }
-      : { kind: 'part', start: totalBytes - length, end: totalBytes - 1 };
+    return length === 0 ? 'unsatisfiable' : { start: totalBytes - length, end: totalBytes - 1 };
   }
   const start = Number(first);
   const end = last === '' ? totalBytes - 1 : Math.min(Number(last), totalBytes - 1);
-  if (last !== '' && Number(last) < start) return whole;
-  return start >= totalBytes ? { kind: 'unsatisfiable' } : { kind: 'part', start, end };
+  if (last !== '' && Number(last) < start) return null;
+  return start >= totalBytes ? 'unsatisfiable' : { start, end };
 }
 
 const maxRemembered = 10_000;
@@ -61,9 +58,9 @@ export class SentVersions {
   /** The bytes that a request gets; all of them if its client may hold the beginning of another version. */
   select(request: SentTo & RangeHeaders, file: VersionedFile): Selection {
     const selection = selectRange(request, file);
-    const isRest = selection.kind === 'part' && selection.start > 0;
+    const isRest = selection !== null && selection !== 'unsatisfiable' && selection.start > 0;
     // Another replica may have sent the beginning, from another version of the file.
-    if (isRest && request.ifRange === undefined && !this.holds(request, versionOf(file))) return whole;
+    if (isRest && request.ifRange === undefined && !this.holds(request, versionOf(file))) return null;
     this.remember(request, versionOf(file));
     return selection;
   }

@@ -255,7 +255,7 @@ export class StreamingService implements AsyncDisposable {
   #rangeOf({ request, response }: StreamJob, file: KnownFile | null): Part | null {
     if (file?.hasRanges !== true) return null;
     const selection = this.#sentVersions.select(request, file);
-    if (selection.kind !== 'unsatisfiable') return selection.kind === 'part' ? selection : null;
+    if (selection !== 'unsatisfiable') return selection;
     response.setHeader('Content-Range', `bytes */${file.totalBytes}`);
     throw new DomainError(
       'range_not_satisfiable',
