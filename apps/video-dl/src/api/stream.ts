@@ -1,9 +1,10 @@
-import { contentDisposition, fileName, parseRequest, requestContext } from '@media-services/http-common';
+import { parseRequest, requestContext } from '@media-services/http-common';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { isLanguage } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { StreamRequest } from '../deliver/job.js';
+import { dispositionOf } from '../deliver/response.js';
 import type { StreamingService } from '../deliver/service.js';
 import { writeSubRip, writeWebVtt } from '../formats/subtitles/webvtt.js';
 import { audioTargets, mp4ShortSides, mp4Targets, type Target } from '../targets.js';
@@ -152,12 +153,10 @@ async function respondText(
   context.note({ host: new URL(request.url).host, target: fmt });
   const { id, title, language, cues } = await streaming.subtitles(request, context);
   const { mediaType, write } = textFormats[fmt];
-  const { name = `${title}.${language}`, isInline } = request.saveAs ?? {};
-  const stem = name.toLowerCase().endsWith(`.${fmt}`) ? name.slice(0, -fmt.length - 1) : name;
   res
     .set({
       'Content-Type': mediaType,
-      'Content-Disposition': contentDisposition(fileName(stem, fmt), { id, isInline }),
+      'Content-Disposition': dispositionOf({ id, title: `${title}.${language}` }, fmt, request.saveAs),
       'Cache-Control': 'no-store',
     })
     .send(write(cues));
@@ -172,10 +171,6 @@ async function respond(
   const context = requestContext(res);
   const request = requestOf(req, query, context.client);
   context.note({ host: new URL(request.url).host, target: query.fmt });
-  if (req.method === 'HEAD') {
-    const { status, headers } = await streaming.headers(request, context);
-    res.status(status).set(headers).end();
-    return;
-  }
-  await streaming.stream(request, res, context);
+  if (req.method === 'HEAD') await streaming.head(request, res, context);
+  else await streaming.stream(request, res, context);
 }

@@ -52,15 +52,12 @@ interface DescribedStream {
 /** The headers of a stream, the same for GET and HEAD. */
 export function streamHeaders(
   plan: Plan,
-  { format, file, range, headerBytes = 0, saveAs = {} }: DescribedStream,
+  { format, file, range, headerBytes = 0, saveAs }: DescribedStream,
 ): Record<string, string> {
   const seconds = file?.seconds ?? outputSeconds(plan, plan.expected.seconds);
   return {
     'Content-Type': format.mediaType,
-    'Content-Disposition': contentDisposition(fileName(nameOf(plan, format, saveAs), format.extension), {
-      id: plan.id,
-      isInline: saveAs.isInline,
-    }),
+    'Content-Disposition': dispositionOf(plan, format.extension, saveAs),
     'Accept-Ranges': file?.hasRanges === true ? 'bytes' : 'none',
     'Cache-Control': 'no-store',
     // A buffering proxy would delay the whole stream.
@@ -70,9 +67,15 @@ export function streamHeaders(
   };
 }
 
-function nameOf({ title }: Plan, { extension }: StreamFormat, { name }: SaveAs): string {
-  if (name === undefined) return title;
-  return name.toLowerCase().endsWith(`.${extension}`) ? name.slice(0, -extension.length - 1) : name;
+/** The `Content-Disposition` of a response. */
+export function dispositionOf(
+  { id, title }: Pick<Plan, 'id' | 'title'>,
+  extension: string,
+  { name, isInline }: SaveAs = {},
+): string {
+  const hasExtension = name?.toLowerCase().endsWith(`.${extension}`) === true;
+  const stem = hasExtension ? name.slice(0, -extension.length - 1) : (name ?? title);
+  return contentDisposition(fileName(stem, extension), { id, isInline });
 }
 
 function estimatedLength({ estimatedBytes }: Plan, headerBytes: number): Record<string, string> {

@@ -10,7 +10,7 @@ import { type MediaSource, type RenewSource, untilAvailable, waitMs } from '../u
 import { ChangedFileError } from '../upstream/transfer-fault.js';
 import type { Upstream } from '../upstream/upstream.js';
 import type { StreamLimits } from '../capacity.js';
-import { hasCurrentVersion, isAnswered } from './conditions.js';
+import { isAnswered } from './conditions.js';
 import { convert } from './convert.js';
 import { jpegOfWebp } from '../ffmpeg/jpeg.js';
 import { StreamJob, type StreamContext, type StreamRequest } from './job.js';
@@ -44,12 +44,6 @@ export interface SubtitleFile extends TextTrack {
   readonly title: string;
 }
 
-/** The response to HEAD. */
-interface StreamHead {
-  readonly status: 200 | 304;
-  readonly headers: Record<string, string>;
-}
-
 /** Turns a page URL into a stream that is sent while it is generated. */
 export class StreamingService implements AsyncDisposable {
   readonly #options: StreamingOptions;
@@ -69,18 +63,18 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /**
-   * The status and headers of the stream, without generating it.
+   * Sends the status and headers of the stream, without generating it.
    *
    * @throws DomainError from extraction or planning; `precondition_failed`
    */
-  async headers(request: StreamRequest, context: StreamContext): Promise<StreamHead> {
+  async head(request: StreamRequest, response: ServerResponse, context: StreamContext): Promise<void> {
     const described = await this.#describe(request, context);
-    const etag = described.file?.etag ?? null;
-    if (hasCurrentVersion(request, etag)) return { status: 304, headers: { ETag: String(etag) } };
+    const { plan, file } = described;
+    if (isAnswered(request, response, file?.etag ?? null)) return;
     // The client may now request ranges of this version, each from another connection.
-    if (described.file?.hasRanges === true) this.#sentVersions.remember(request, versionOf(described.file));
-    const headers = streamHeaders(described.plan, { ...described, range: null, saveAs: request.saveAs });
-    return { status: 200, headers };
+    if (file?.hasRanges === true) this.#sentVersions.remember(request, versionOf(file));
+    const headers = streamHeaders(plan, { ...described, range: null, saveAs: request.saveAs });
+    response.writeHead(200, headers).end();
   }
 
   /** Starts no ffmpeg, so a cover that has to be converted leaves the size open. */
