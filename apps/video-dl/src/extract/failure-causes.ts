@@ -189,13 +189,6 @@ export function warningKind(warning: string): WarningKind {
   return warningTable.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
 }
 
-/** The cause of a failed extraction. */
-export interface FailureCause {
-  readonly code: ErrorCode;
-  /** The download engine is outdated or incomplete; the page is fine. */
-  readonly engineIsOutdated: boolean;
-}
-
 /** YouTube's messages to players that it no longer supports. */
 const unsupportedPlayer = /content is not available on this app|watch on the latest version of youtube/;
 
@@ -210,24 +203,23 @@ const doubtfulCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /**
  * Classifies a failure by its message or, if that is ambiguous, by the warnings before it.
  * Falls back to `upstream_error`.
+ * @returns `outdated_engine` if the download engine is outdated or incomplete, and the page is fine
  */
-export function causeOfFailure(failure: EngineFailure): FailureCause {
-  if (unsupportedPlayer.test(textOf(failure))) return { code: 'upstream_error', engineIsOutdated: true };
+export function causeOfFailure(failure: EngineFailure): ErrorCode | 'outdated_engine' {
+  if (unsupportedPlayer.test(textOf(failure))) return 'outdated_engine';
   const code = codeOfMessage(failure);
-  if (!doubtfulCodes.has(code)) return { code, engineIsOutdated: false };
+  if (!doubtfulCodes.has(code)) return code;
   const kinds = new Set(failure.warnings.map(warningKind));
-  if (kinds.has('rate_limited')) return { code: 'upstream_rate_limited', engineIsOutdated: false };
-  if (code === 'video_not_found') return { code, engineIsOutdated: false };
-  if (kinds.has('private')) return { code: 'private_video', engineIsOutdated: false };
-  if (kinds.has('refused') && failure.httpStatus == null)
-    return { code: 'bot_check', engineIsOutdated: false };
-  if (code === 'no_media' && kinds.has('gone')) return { code: 'video_not_found', engineIsOutdated: false };
+  if (kinds.has('rate_limited')) return 'upstream_rate_limited';
+  if (code === 'video_not_found') return code;
+  if (kinds.has('private')) return 'private_video';
+  if (kinds.has('refused') && failure.httpStatus == null) return 'bot_check';
+  if (code === 'no_media' && kinds.has('gone')) return 'video_not_found';
   // yt-dlp found nothing because the site returned nothing.
-  if (code === 'no_media' && kinds.has('site_failed'))
-    return { code: 'upstream_error', engineIsOutdated: false };
+  if (code === 'no_media' && kinds.has('site_failed')) return 'upstream_error';
   const isOutdated =
     kinds.has('no_javascript_runtime') || kinds.has('challenge_failed') || kinds.has('sabr_only');
-  return isOutdated ? { code: 'upstream_error', engineIsOutdated: true } : { code, engineIsOutdated: false };
+  return isOutdated ? 'outdated_engine' : code;
 }
 
 function textOf(failure: EngineFailure): string {

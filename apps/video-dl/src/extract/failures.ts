@@ -69,8 +69,9 @@ export function extractionError(
   }
   const limit = exceeded[failure.kind];
   if (limit !== undefined) return pageTooLarge(`The page on ${host} ${limit}.`, { cause });
-  const { code, engineIsOutdated } = causeOfFailure(failure);
-  if (engineIsOutdated) return new DomainError(code, outdatedEngineDetail(host), { cause });
+  const code = causeOfFailure(failure);
+  if (code === 'outdated_engine')
+    return new DomainError('upstream_error', outdatedEngineDetail(host), { cause });
   return (vagueCodes.has(code) ? rejections.at(-1) : undefined) ?? codedError(code, url, cause);
 }
 

@@ -142,7 +142,7 @@ describe('messages of the pinned yt-dlp', () => {
     expect(messages[pathOf(module)]).toContain(message);
     const kinds = ['ExtractorError', 'YoutubeDLError'];
     const failure = { kind: 'ExtractorError', kinds, message: spoken(message), causes: [], warnings: [] };
-    expect(causeOfFailure(failure).code).toBe(code);
+    expect(causeOfFailure(failure)).toBe(code);
   });
 
   it.each(previews)('%s: “%s” still warns of a preview', (module, message) => {
