@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { childBoxes, isDamage } from '../formats/mp4/box.js';
 import { FragmentClock } from '../formats/mp4/fragment-clock.js';
@@ -33,13 +34,11 @@ export function isPlanned({ tracks }: Layout, { video, audio }: Plan): boolean {
 }
 
 /** The MP4 of a layout. */
-export function remuxedFileOf(
-  { video, expected }: Plan,
-  { layout, heads, headerDigest }: LaidOut,
-): RemuxedFile {
+export function remuxedFileOf({ video, expected }: Plan, { layout, heads }: LaidOut): RemuxedFile {
   const mediaBytes = layout.lengths.reduce((sum, bytes) => sum + bytes, 0);
   const totalBytes = layout.header.length + mediaBytes;
   // Changes with the header, which has the page's title.
+  const headerDigest = createHash('sha256').update(layout.header).digest('hex');
   const etag = etagOf(headerDigest, ...heads.map(({ identity }) => identity.strongEtag));
   const seconds = Math.round(Math.max(...layout.tracks.map((track) => track.seconds)) * 1e6) / 1e6;
   const format = video === null ? formats.m4a : formats.mp4;

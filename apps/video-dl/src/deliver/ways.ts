@@ -1,14 +1,16 @@
 import { DomainError } from '@media-services/http-common';
-import type { Page } from '../look/learnt.js';
+import { type LaidOut, Layouts } from '../look/layouts.js';
+import { Lessons, type Page } from '../look/learnt.js';
 import {
   type Facts,
   factsFrom,
-  type Looked,
   Looker,
+  noFacts,
   type LookerOptions,
   type LookOptions,
 } from '../look/look.js';
 import type { SourceHead } from '../look/source-heads.js';
+import type { ParserPool } from '../parser-process/parser-pool.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { Extraction } from '../extract/types.js';
 import { conversionOf, withinWindow } from '../plan/conversion.js';
@@ -21,6 +23,7 @@ import { siteFileOf, type SiteFile } from './site-file.js';
 import type { WindowFile } from './window-input.js';
 
 export interface WaysOptions extends LookerOptions {
+  readonly parsers: Pick<ParserPool, 'forClient'>;
   readonly planSettings: PlanSettings;
 }
 
@@ -55,36 +58,26 @@ const maxInspectMs = 5_000;
 /** Decides how a stream is delivered. */
 export class Ways {
   readonly looker: Looker;
+  readonly lessons = new Lessons();
   readonly #options: WaysOptions;
+  readonly #layouts: Layouts;
 
   constructor(options: WaysOptions) {
     this.#options = options;
     this.looker = new Looker(options);
+    this.#layouts = new Layouts(options.heads, options.parsers);
   }
 
   /** @param facts absent to take the page's word @throws DomainError if the page has nothing for the target */
-  plan({ extraction, target, clip, texts }: Wish, facts: Facts = new Map()): Plan {
+  plan({ extraction, target, clip, texts }: Wish, facts = noFacts): Plan {
     return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip, texts);
   }
 
   /** Looks at the sources of a stream, then plans it. @throws DomainError, the signal's reason */
   async decide(wish: Wish, options: LookOptions): Promise<Way> {
-    return this.find(wish, await this.looker.look(wish, this.plan(wish), options));
-  }
-
-  /** @throws DomainError if no plan can help */
-  find(wish: Wish, looked: Looked): Way {
-    const plan = this.plan(wish, looked.facts);
-    const [source] = plan.inputs;
-    if (source !== undefined && this.looker.isOneShot(plan.inputs)) return { kind: 'one shot', plan, source };
-    const siteFile = siteFileOf(plan, looked.facts);
-    if (siteFile !== undefined) return { kind: 'pass on', plan, file: siteFile };
-    const inWindow = this.#inWindow(plan, looked);
-    if (inWindow !== undefined) return inWindow;
-    const { laidOut, learnt } = looked;
-    if (laidOut !== null && plan.mayNeedOnlyHeader && isPlanned(laidOut.layout, plan))
-      return { kind: 'remux', plan, file: remuxedFileOf(plan, laidOut) };
-    return { kind: 'convert', plan: conversionOf(plan, learnt) };
+    const facts = await this.looker.look(this.plan(wish), options);
+    const plan = this.plan(wish, facts);
+    return this.#wayOf(wish, plan, facts, await this.#layOut(wish, plan, facts, options));
   }
 
   /**
@@ -96,24 +89,48 @@ export class Ways {
   async prospect(wish: Wish, given: Omit<LookOptions, 'depth'>): Promise<Prospect> {
     const signal = AbortSignal.any([given.signal, AbortSignal.timeout(maxInspectMs)]);
     const options = { ...given, signal, depth: 'one-file' } as const;
-    const draft = this.plan(wish);
-    const looked = await this.looker.look(wish, draft, options).catch((error: unknown) => {
+    const unlessUnreadable = (error: unknown): null => {
       given.signal.throwIfAborted();
-      if (error instanceof DomainError || signal.aborted) return this.looker.know(wish, draft);
+      if (error instanceof DomainError || signal.aborted) return null;
       throw error;
-    });
-    const way = this.find(wish, looked);
+    };
+    const facts = (await this.looker.look(this.plan(wish), options).catch(unlessUnreadable)) ?? noFacts;
+    const plan = this.plan(wish, facts);
+    const laidOut = await this.#layOut(wish, plan, facts, options).catch(unlessUnreadable);
+    const way = this.#wayOf(wish, plan, facts, laidOut);
     return { plan: way.plan, file: 'file' in way ? way.file : null, isSiteFile: way.kind === 'pass on' };
   }
 
-  #inWindow(whole: Plan, { window, learnt }: Looked): Way | undefined {
-    if (window === null || whole.window?.readers.includes(window.for) !== true) return undefined;
-    const plan = withinWindow(whole, window);
-    const file = remuxedFileOf(plan, window);
-    if (window.for === 'player')
-      return isPlanned(window.layout, plan) ? { kind: 'remux', plan, file } : undefined;
-    const { startSeconds } = window;
-    return { kind: 'convert', plan: conversionOf(plan, learnt), window: { file, startSeconds } };
+  /** Null if ffmpeg has to read whole files, or if one is passed on. */
+  async #layOut(page: Page, plan: Plan, facts: Facts, options: LookOptions): Promise<LaidOut | null> {
+    const { inputs, window } = plan;
+    const learnt = new Set(this.lessons.of(page, plan).map(({ kind }) => kind));
+    if (facts.size === 0 || this.looker.isOneShot(inputs) || learnt.has('wrong_index')) return null;
+    if (plan.mayNeedOnlyHeader && siteFileOf(plan, facts) === undefined)
+      return this.#layouts.of(inputs, plan, options);
+    // A player's window shows whether there is a stream at all.
+    const isShown = options.depth === 'all' || window?.readers.includes('decoder') === false;
+    if (window === null || !isShown || learnt.has('no_key_frame')) return null;
+    return this.#layouts.window(inputs, window, plan, options);
+  }
+
+  /** @throws DomainError if no plan can help */
+  #wayOf(page: Page, whole: Plan, facts: Facts, laidOut: LaidOut | null): Way {
+    const [source] = whole.inputs;
+    if (source !== undefined && this.looker.isOneShot(whole.inputs))
+      return { kind: 'one shot', plan: whole, source };
+    const siteFile = siteFileOf(whole, facts);
+    if (siteFile !== undefined) return { kind: 'pass on', plan: whole, file: siteFile };
+    const learnt = this.lessons.of(page, whole);
+    if (laidOut === null) return { kind: 'convert', plan: conversionOf(whole, learnt) };
+    const plan = whole.window === null ? whole : withinWindow(whole, laidOut);
+    const file = remuxedFileOf(plan, laidOut);
+    if (laidOut.for === 'decoder') {
+      const window = { file, startSeconds: laidOut.startSeconds };
+      return { kind: 'convert', plan: conversionOf(plan, learnt), window };
+    }
+    if (isPlanned(laidOut.layout, plan)) return { kind: 'remux', plan, file };
+    return { kind: 'convert', plan: conversionOf(whole, learnt) };
   }
 
   /** The way of a file that differs with each response, from the only one. @throws DomainError */
@@ -122,6 +139,6 @@ export class Ways {
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts);
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
-    return { kind: 'convert', plan: conversionOf(plan, this.looker.know(wish, plan).learnt) };
+    return { kind: 'convert', plan: conversionOf(plan, this.lessons.of(wish, plan)) };
   }
 }

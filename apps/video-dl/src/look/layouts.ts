@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Extraction } from '../extract/types.js';
 import type { Layout } from '../formats/mp4/remux/layout.js';
@@ -14,11 +13,7 @@ export interface LaidOut {
   readonly layout: Layout;
   /** Of the site's files. */
   readonly heads: readonly SourceHead[];
-  readonly headerDigest: string;
-}
-
-/** The parts of files that a clip needs. */
-export interface LaidOutWindow extends LaidOut {
+  /** A decoder may have to encode it. */
   readonly for: WindowTimes['for'];
   /** Where it begins in the video. */
   readonly startSeconds: number;
@@ -28,7 +23,7 @@ export interface LaidOutWindow extends LaidOut {
 export interface WantedWindow extends Omit<WindowTimes, 'for'> {
   readonly tracks: WindowTracks;
   /** Whether players may get its samples as they are, or decoders may read them. */
-  readonly readers: readonly LaidOutWindow['for'][];
+  readonly readers: readonly WindowTimes['for'][];
 }
 
 /** What the header says besides its media. */
@@ -47,11 +42,11 @@ export class Layouts {
   readonly #heads: SourceHeads;
   readonly #parsers: Pick<ParserPool, 'forClient'>;
   /** By the header of their first file, which is another object once the file has changed. */
-  readonly #known = new LRUCache<SourceHead, Omit<LaidOut, 'layout'> & { readonly layout: Layout | null }>({
+  readonly #known = new LRUCache<SourceHead, Pick<LaidOut, 'heads'> & { laidOut: LaidOut | null }>({
     max: maxKept,
     maxSize: maxKeptBytes,
-    sizeCalculation: ({ layout }) =>
-      1 + (layout === null ? 0 : layout.header.length + 17 * layout.sources.length),
+    sizeCalculation: ({ laidOut }) =>
+      1 + (laidOut === null ? 0 : laidOut.layout.header.length + 17 * laidOut.layout.sources.length),
   });
 
   constructor(heads: SourceHeads, parsers: Pick<ParserPool, 'forClient'>) {
@@ -72,11 +67,11 @@ export class Layouts {
       const { heads, files } = await this.#read(inputs, options);
       const parse = this.#parsers.forClient(options.client);
       const layout = files && (await parse({ kind: 'remux', files, tags: tagsOf(tags) }, options.signal));
-      found = { heads, layout, headerDigest: layout === null ? '' : digestOf(layout) };
+      const laidOut = layout && ({ layout, heads, for: 'player', startSeconds: 0 } as const);
+      found = { heads, laidOut };
       this.#known.set(heads[0] ?? first, found);
     }
-    const { layout } = found;
-    return layout && { ...found, layout };
+    return found.laidOut;
   }
 
   /**
@@ -89,14 +84,14 @@ export class Layouts {
     { startSeconds, endSeconds, tracks: wanted, readers }: WantedWindow,
     tags: Tags,
     options: ReaderOptions,
-  ): Promise<LaidOutWindow | null> {
+  ): Promise<LaidOut | null> {
     const { heads, files } = await this.#read(inputs, options);
     if (files === null) return null;
     for (const reader of readers) {
       const times = { startSeconds, endSeconds, for: reader };
       const job = { kind: 'window', files, wanted, times, tags: tagsOf(tags) } as const;
       const found = await this.#parsers.forClient(options.client)(job, options.signal);
-      if (found !== null) return { ...found, for: reader, heads, headerDigest: digestOf(found.layout) };
+      if (found !== null) return { ...found, heads, for: reader };
     }
     return null;
   }
@@ -113,8 +108,4 @@ export class Layouts {
 
 function tagsOf({ title, uploader: artist, webpageUrl: comment, chapters }: Tags) {
   return { title, artist, comment, chapters };
-}
-
-function digestOf({ header }: Layout): string {
-  return createHash('sha256').update(header).digest('hex');
 }

@@ -35,6 +35,11 @@ export interface Page {
   readonly item?: number | undefined;
 }
 
+interface Formats {
+  /** Of the video and of the audio, or of a file with both. */
+  readonly formatIds: readonly string[];
+}
+
 const maxFormats = 10_000;
 /** A site may mend its media. */
 const keptMs = 60 * 60 * 1000;
@@ -43,12 +48,14 @@ const keptMs = 60 * 60 * 1000;
 export class Lessons {
   readonly #byFormat = new LRUCache<string, readonly Learnt[]>({ max: maxFormats, ttl: keptMs });
 
-  of(page: Page, formatIds: readonly string[]): readonly Learnt[] {
+  of(page: Page, { formatIds }: Formats): readonly Learnt[] {
     return formatIds.flatMap((id) => this.#byFormat.get(keyOf(page, id)) ?? []);
   }
 
-  /** @param formatIds of the video and of the audio, or of a file with both */
-  learn(page: Page, formatIds: readonly string[], learnt: Learnt): void {
+  /** Keeps what a failed delivery has shown for the next request. */
+  learn(page: Page, { formatIds }: Formats, error: unknown): void {
+    if (!(error instanceof UnexpectedMediaError)) return;
+    const { learnt } = error;
     const isAboutVideo =
       learnt.kind === 'no_key_frame' || (learnt.kind === 'changes' && learnt.track === 'video');
     const key = keyOf(page, (isAboutVideo ? formatIds[0] : formatIds.at(-1)) ?? '');

@@ -1,5 +1,5 @@
 import { DomainError } from '@media-services/http-common';
-import type { LaidOutWindow } from '../look/layouts.js';
+import type { LaidOut } from '../look/layouts.js';
 import type { Learnt } from '../look/learnt.js';
 import type { TrackChanges } from '../formats/joiner.js';
 import { largestOf, type PictureSize } from '../formats/mpeg-ts/picture-size.js';
@@ -45,7 +45,7 @@ export function withInputs(whole: Plan, inputs: readonly OpenedInput[]): Plan {
 }
 
 /** The plan for only what a window has: no audio, where the video has none. */
-export function withinWindow(plan: Plan, { layout, for: reader }: LaidOutWindow): Plan {
+export function withinWindow(plan: Plan, { layout, for: reader }: LaidOut): Plan {
   const { audio } = plan;
   if (audio === null || layout.tracks.every(({ type }) => type !== 'audio')) return { ...plan, audio: null };
   return { ...plan, audio: { ...audio, track: 0, ...(reader === 'player' && { action: 'copy' }) } };

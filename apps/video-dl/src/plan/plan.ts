@@ -5,6 +5,7 @@ import { isMp4Target, mp4ShortSides, type Mp4Target, type Target } from '../targ
 import { partsIn } from '../formats/chapters.js';
 import type { AudioTrack, VideoTrack } from '../ffmpeg/track-plan.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
+import type { Tags } from '../look/layouts.js';
 import type { Draft } from '../look/look.js';
 import { clipOf, secondsIn, type Clip, type ClipRequest } from './clip.js';
 import { isImages, noAudio, notCopyable, tooLarge, tooLong } from './rejections.js';
@@ -51,8 +52,9 @@ export interface Expected {
 }
 
 /** What to produce for one target, and from which sources. */
-export interface Plan extends Draft, Pick<Extraction, 'id' | 'covers'> {
+export interface Plan extends Draft, Tags, Pick<Extraction, 'id' | 'covers'> {
   readonly target: Target;
+  readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
   readonly audio: AudioPlan | null;
   /** Whether the media list audio, but the part we read has none. */
