@@ -134,9 +134,7 @@ export async function probeBeginning(
     const isEnough =
       listsTracks.test(found.formatName) && found.streams.length > 0 && found.streams.every(isKnown);
     if (!isEnough || (durationSeconds ?? head.correctedLength) === null) return null;
-    const { totalBytes: sizeBytes } = head;
-    const streams = withRest(found.streams, sizeBytes, durationSeconds);
-    return { ...found, durationSeconds, sizeBytes, streams };
+    return { ...found, durationSeconds, sizeBytes: head.totalBytes };
   } catch (error) {
     if (error instanceof ProbeError) return null;
     throw error;
@@ -145,13 +143,4 @@ export async function probeBeginning(
 
 function isKnown({ type, width, isUnseen }: ProbedStream): boolean {
   return type === 'video' ? width !== null : isUnseen !== true;
-}
-
-/** AVI's index states the bit rate of the video: what the audio leaves of the file. */
-function withRest(streams: ProbedStream[], bytes: number | null, seconds: number | null): ProbedStream[] {
-  const [unknown, second] = streams.filter(({ bitrateKbps }) => bitrateKbps === null);
-  if (unknown?.type !== 'video' || second !== undefined || bytes === null || seconds === null) return streams;
-  const others = streams.reduce((sum, { bitrateKbps }) => sum + (bitrateKbps ?? 0), 0);
-  const bitrateKbps = Math.max(0, Math.round((bytes * 8) / seconds / 1000) - others) || null;
-  return streams.map((stream) => (stream === unknown ? { ...stream, bitrateKbps } : stream));
 }
