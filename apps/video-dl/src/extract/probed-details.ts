@@ -1,16 +1,12 @@
 import { hasSetsInMedia, isSameCodec } from '../formats/codecs.js';
 import { lengthOf, mainAudioTrack, streamOf, type Probe, type ProbedStream } from '../formats/probed.js';
-import type { MediaSource, RenewSource } from '../upstream/media-source.js';
+import type { MediaSource } from '../upstream/media-source.js';
+import type { ReaderOptions } from '../upstream/upstream.js';
 import { perTarget } from '../targets.js';
 import type { Extraction, Format, Selections } from './types.js';
 
 /** Reads the header of a source. */
-export type ProbeSource = (
-  source: MediaSource,
-  signal: AbortSignal,
-  client: string,
-  renew?: RenewSource,
-) => Promise<Probe>;
+export type ProbeSource = (source: MediaSource, options: Omit<ReaderOptions, 'identity'>) => Promise<Probe>;
 
 /**
  * Probes the selected media if the page didn't state their codecs or duration for certain, so
@@ -29,7 +25,7 @@ export async function withProbedDetails(
   if (unclear.length === 0) return extraction;
 
   const outcomes = await Promise.allSettled(
-    unclear.map(async (format) => [format, await probeSource(format.source, signal, client)] as const),
+    unclear.map(async (format) => [format, await probeSource(format.source, { signal, client })] as const),
   );
   signal.throwIfAborted();
   const probes = new Map(
@@ -64,7 +60,7 @@ function withProbes(extraction: Extraction, probes: ReadonlyMap<Format, Probe>):
   return {
     ...extraction,
     ...lengthFrom(extraction, found),
-    mediaDefect: found.find(({ defect }) => defect !== undefined)?.defect ?? null,
+    mediaStateWrongLength: found.some(({ statesWrongLength }) => statesWrongLength === true),
     formats: extraction.formats.map(refinedOf),
     selections: withSeparateAudio(refinedIn(extraction.selections)),
     audioLanguages: extraction.audioLanguages.map((language) => ({

@@ -33,7 +33,7 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     covers: raw.covers.map(webUrl).filter((cover) => cover !== null),
     durationSeconds,
     durationSource: durationSeconds === null ? null : 'page',
-    mediaDefect: null,
+    mediaStateWrongLength: false,
     uploader: raw.uploader,
     uploadDate: isoDate(raw.upload_date),
     description: raw.description,

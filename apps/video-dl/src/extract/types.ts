@@ -1,5 +1,5 @@
 import type { Chapter } from '../formats/chapters.js';
-import type { MediaDefect, HdrTransfer } from '../formats/probed.js';
+import type { HdrTransfer } from '../formats/probed.js';
 import type { SubtitleFormat } from '../formats/subtitles/read.js';
 import type { Target } from '../targets.js';
 import type { MediaSource } from '../upstream/media-source.js';
@@ -88,8 +88,8 @@ export interface Extraction {
   readonly durationSeconds: number | null;
   /** Whether the page states the duration or its media do; null if it is unknown. */
   readonly durationSource: 'page' | 'media' | null;
-  /** Of the media files; null if none is known. */
-  readonly mediaDefect: MediaDefect | null;
+  /** Whether its media state another, wrong duration. */
+  readonly mediaStateWrongLength: boolean;
   readonly uploader: string | null;
   /** `2026-01-31` */
   readonly uploadDate: string | null;

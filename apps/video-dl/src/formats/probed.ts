@@ -56,9 +56,6 @@ export function mainAudioTrack(streams: readonly ProbedStream[]): number {
   );
 }
 
-/** The file states a wrong length. */
-export type MediaDefect = 'wrong_length';
-
 /** What a file's header says. */
 export const headerSchema = z.object({
   durationSeconds: numberOrNull,
@@ -77,8 +74,8 @@ export const probeSchema = headerSchema.extend({
 export interface Probe extends z.output<typeof probeSchema> {
   /** Whether the media state the duration, rather than it being estimated from a bit rate. Absent if unknown. */
   isExact?: boolean | undefined;
-  /** Absent if none is known. */
-  defect?: MediaDefect | undefined;
+  /** Whether the media state another, wrong duration. */
+  statesWrongLength?: boolean | undefined;
 }
 
 /** The audio length that a file states. */

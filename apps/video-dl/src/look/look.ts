@@ -87,12 +87,9 @@ export class Looker {
   }
 
   /** The streams of a file; null if ffprobe can't read them. @throws DomainError; the signal's reason */
-  async streamsOf(
-    source: MediaSource,
-    { signal, renew, client }: Omit<LookOptions, 'depth'>,
-  ): Promise<readonly ProbedStream[] | null> {
+  async streamsOf(source: MediaSource, options: HeadOptions): Promise<readonly ProbedStream[] | null> {
     try {
-      return (await this.#probeSource(source, signal, client, renew)).streams;
+      return (await this.#probeSource(source, options)).streams;
     } catch (error) {
       if (error instanceof DomainError && error.cause instanceof ProbeError) return null;
       throw error;

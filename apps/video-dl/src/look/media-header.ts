@@ -39,7 +39,7 @@ function corrected(found: Probe, head: SourceHead | undefined): Probe {
   if (head === undefined || head.correctedLength === null)
     return { ...found, isExact: head?.probe != null || statesLength.test(found.formatName) };
   const { seconds } = head.correctedLength;
-  return { ...found, durationSeconds: seconds, isExact: false, defect: 'wrong_length' };
+  return { ...found, durationSeconds: seconds, isExact: false, statesWrongLength: true };
 }
 
 /** What the header of one response says about a file that differs with each. @throws DomainError */
@@ -63,7 +63,7 @@ function ofWhole(found: Probe, durationSeconds: number | null): Probe {
  * fresh URLs, and their renewal would call this function again.
  */
 export function createProbeSource({ heads, relay, tools, maxMs }: ProbeSourceOptions): ProbeSource {
-  return async (source, signal, client, renew) => {
+  return async (source, { signal, client, renew }) => {
     const deadline = AbortSignal.timeout(maxMs);
     const ended = new AbortController();
     const options = {

@@ -89,19 +89,18 @@ export function planTarget(
   clipRequest: ClipRequest = {},
   texts: readonly TextTrack[] = [],
 ): Plan {
-  const { durationSeconds } = extraction;
+  const { durationSeconds, mediaStateWrongLength } = extraction;
   const clip = clipOf(extraction, clipRequest);
   const whole = streamsFor(extraction, target, settings);
   const awaitsAudio = clip === null && whole.isAudioAbsent === true;
   const streams = clip === null ? { ...whole, ...(awaitsAudio && { audio: null }) } : withExactAudio(whole);
-  const mayWindow = clip !== null && texts.length === 0 && extraction.mediaDefect === null;
+  const mayWindow = clip !== null && texts.length === 0 && !mediaStateWrongLength;
   const window = mayWindow ? windowFor(target, whole, clip) : null;
   if (clip !== null && target === 'original' && window?.readers.length !== 1) throw noOriginalClip();
   const audioSeconds = audioSecondsOf(streams, extraction, clip);
   const wholeBytes = estimateBytes(streams, audioSeconds ?? durationSeconds);
   const seconds = durationSeconds === null ? lengthOf(clip) : secondsIn(clip, durationSeconds);
   const estimatedBytes = shareOf(wholeBytes, seconds, durationSeconds);
-  const mediaStateWrongLength = extraction.mediaDefect !== null;
   const expected = { tracks: streams.tracks, seconds, audioSeconds, clip, mediaStateWrongLength };
   assertNotTooLong({ target, expected, estimatedBytes }, settings);
   return {
@@ -134,12 +133,12 @@ const maxDifferenceSeconds = 0.5;
 
 function audioSecondsOf(
   { formats: [format], video }: Streams,
-  { durationSeconds, mediaDefect }: Extraction,
+  { durationSeconds, mediaStateWrongLength }: Extraction,
   clip: Clip | null,
 ): number | null | undefined {
   const seconds = format?.audioSeconds;
   if (video !== null || seconds === undefined) return undefined;
-  if (mediaDefect !== null) return null;
+  if (mediaStateWrongLength) return null;
   if (clip === null) return seconds;
   const isSame = Math.abs((seconds ?? 0) - (durationSeconds ?? 0)) <= maxDifferenceSeconds;
   return isSame ? undefined : null;

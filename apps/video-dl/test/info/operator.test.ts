@@ -148,7 +148,7 @@ const extraction: Extraction = {
   covers: [],
   durationSeconds: 10,
   durationSource: null,
-  mediaDefect: null,
+  mediaStateWrongLength: false,
   uploader: null,
   webpageUrl: 'https://example.com/film',
   extractor: 'generic',

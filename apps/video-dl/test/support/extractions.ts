@@ -49,7 +49,7 @@ export function extraction(formats: readonly Format[], changes: Partial<Extracti
     covers: [],
     durationSeconds: 100,
     durationSource: null,
-    mediaDefect: null,
+    mediaStateWrongLength: false,
     uploader: null,
     uploadDate: null,
     description: null,

@@ -73,7 +73,7 @@ export function extraction(formats: Format[], fields: Partial<Extraction> = {}):
     covers: [],
     durationSeconds: null,
     durationSource: null,
-    mediaDefect: null,
+    mediaStateWrongLength: false,
     uploader: 'Someone',
     uploadDate: null,
     description: null,
