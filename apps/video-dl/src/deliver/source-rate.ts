@@ -18,8 +18,6 @@ interface SourceRateOptions {
   readonly maxSilenceMs: number;
   /** Called when nothing arrives for `maxSilenceMs`. */
   onSilent(): void;
-  /** Milliseconds; defaults to the system clock. */
-  readonly now?: () => number;
 }
 
 /** Everything so far, at one time. */
@@ -50,12 +48,12 @@ export class SourceRate implements Disposable {
   constructor(options: SourceRateOptions) {
     this.#options = options;
     this.#samples = [{ ...options.progress(), waitedMs: 0 }];
-    this.#timer = setInterval(() => this.sample(), sampleMs);
+    this.#timer = setInterval(() => this.#sample(), sampleMs);
   }
 
   /** Counts the time until `work` settles as waiting for the source. */
   async during<T>(work: Promise<T>): Promise<T> {
-    this.#waitingSince = this.#now();
+    this.#waitingSince = performance.now();
     try {
       return await work;
     } finally {
@@ -68,19 +66,15 @@ export class SourceRate implements Disposable {
     clearInterval(this.#timer);
   }
 
-  #now(): number {
-    return this.#options.now?.() ?? performance.now();
-  }
-
   #countWait(): void {
     if (this.#waitingSince === undefined) return;
-    const now = this.#now();
+    const now = performance.now();
     this.#waitedMs += now - this.#waitingSince;
     this.#waitingSince = now;
   }
 
-  /** Records what has arrived. A timer calls it once a second. */
-  sample(): void {
+  /** Records what has arrived. */
+  #sample(): void {
     this.#countWait();
     const { maxSilenceMs, isCrowded } = this.#options;
     const now = { ...this.#options.progress(), waitedMs: this.#waitedMs };

@@ -1,5 +1,8 @@
 import { SourceRate, type Progress } from '../../src/deliver/source-rate.js';
 
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
 interface Setting {
   readonly perSecond: Progress;
   readonly isCrowded?: boolean;
@@ -21,12 +24,11 @@ function afterSeconds(seconds: number, setting: Setting): string[] {
     maxSilenceMs: 45_000,
     onSilent: () => reports.push('silent'),
     onStarved: () => reports.push('starved'),
-    now: () => passed * 1_000,
   });
   void rate.during(new Promise(() => undefined));
   while (passed < seconds) {
     passed += 1;
-    rate.sample();
+    vi.advanceTimersByTime(1_000);
   }
   return reports.slice(0, 1);
 }
@@ -61,7 +63,6 @@ it.each<[string, number, Setting, string[]]>([
 
 it('does not count the time spent waiting for the client', async () => {
   const reports: string[] = [];
-  let now = 0;
   using rate = new SourceRate({
     progress: () => ({ bytes: 0, mediaSeconds: 0 }),
     minBytesPerMinute: 60_000,
@@ -69,12 +70,8 @@ it('does not count the time spent waiting for the client', async () => {
     maxSilenceMs: 45_000,
     onSilent: () => reports.push('silent'),
     onStarved: () => reports.push('starved'),
-    now: () => now,
   });
   await rate.during(Promise.resolve());
-  for (let second = 0; second < 120; second += 1) {
-    now += 1_000;
-    rate.sample();
-  }
+  vi.advanceTimersByTime(120_000);
   expect(reports).toEqual([]);
 });
