@@ -5,6 +5,7 @@ import { isDescription, languageName } from '../extract/languages.js';
 import { parsePageUrl } from '../extract/page-url.js';
 import type { ExtractionService } from '../extract/service.js';
 import type { Extraction, Format } from '../extract/types.js';
+import type { Page } from '../look/learnt.js';
 import { downloadTargets, type Target } from '../targets.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../deliver/audio-output.js';
@@ -29,29 +30,44 @@ interface InfoContext {
 }
 
 /** `GET /api/info` */
-export function infoHandler(context: InfoContext): RequestHandler {
-  const { extraction: extractions } = context;
+export function infoHandler({ extraction: extractions, streaming, basePath }: InfoContext): RequestHandler {
   return async (req, res) => {
     const request = requestContext(res);
+    const { signal, client } = request;
     const { item, start, end, chapter, ...query } = parseRequest(infoQuery, req.query);
     const url = parsePageUrl(query.url);
     const clipRequest = { start, end, chapter };
-    const page = { url, item, client: request.client };
     request.note({ host: new URL(url).host });
     const extraction = await request.timings.measure('extract', async () =>
-      extractions.extract(url, { signal: request.signal, client: page.client, item }),
+      extractions.extract(url, { signal, client, item }),
     );
     const isFresh = extraction.expiresAt - Date.now() > maxAgeSeconds * 1000;
     res.setHeader('Cache-Control', `private, max-age=${isFresh ? maxAgeSeconds : 0}`);
     const clip = clipOf(extraction, clipRequest);
-    const described = { ...context, extraction, page, clipRequest, signal: request.signal };
-    const downloads = await describeDownloads(described);
-    const originalAudio = await describeOriginalAudio(described);
+    const href = hrefsOf(basePath, { url, item, ...clipRequest });
+    /** Undefined if the stream would be rejected. */
+    const prospectOf = async (target: Target): Promise<Prospect | undefined> => {
+      try {
+        const wished = { extraction, target, clip: clipRequest };
+        return await streaming.prospect(wished, { url, item, client }, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof DomainError) return undefined;
+        throw error;
+      }
+    };
+    const downloads: Download[] = [];
+    // Sequential, because both sizes are often the same file, whose header is then read once.
+    for (const target of downloadTargets) {
+      const prospect = await prospectOf(target);
+      if (prospect !== undefined) downloads.push(describeDownload(target, prospect, href));
+    }
+    const original = await prospectOf('original');
     res.json({
       ...describeExtraction(extraction),
       clip: clip && { start: clip.startSeconds, end: clip.endSeconds ?? extraction.durationSeconds },
       downloads,
-      originalAudio,
+      originalAudio: original === undefined ? null : describeOriginalAudio(original, extraction, href),
     } satisfies Info);
   };
 }
@@ -96,33 +112,27 @@ function pick<Source extends object, Name extends keyof Source>(
   return Object.fromEntries(names.map((name) => [name, source[name]])) as Pick<Source, Name>;
 }
 
-interface DownloadsContext extends Omit<InfoContext, 'extraction'> {
-  readonly extraction: Extraction;
-  readonly page: Parameters<StreamingService['prospect']>[1];
-  readonly clipRequest: ClipRequest;
-  readonly signal: AbortSignal;
+type Hrefs = (path: string, fmt?: Target) => string;
+
+/** The URLs of streams with these parameters. */
+function hrefsOf(basePath: string, { url, ...others }: Page & ClipRequest): Hrefs {
+  const optional = Object.entries(others).flatMap(([name, value]) =>
+    value === undefined ? [] : [`&${name}=${value}`],
+  );
+  const query = [`?url=${encodeURIComponent(url)}`, ...optional].join('');
+  return (path, fmt) => `${basePath}${path}${query}${fmt === undefined ? '' : `&fmt=${fmt}`}`;
 }
 
-/** The available downloads, without targets whose stream would be rejected. */
-async function describeDownloads(context: DownloadsContext): Promise<Download[]> {
-  const downloads: Download[] = [];
-  // Sequential, because both sizes are often the same file, whose header is then read once.
-  for (const target of downloadTargets) {
-    const prospect = await prospectOf(target, context);
-    if (prospect !== undefined) downloads.push(describeDownload(target, prospect, context));
-  }
-  return downloads;
-}
-
-async function describeOriginalAudio(context: DownloadsContext): Promise<Info['originalAudio']> {
-  const prospect = await prospectOf('original', context);
-  if (prospect === undefined) return null;
-  const { plan, file, isSiteFile } = prospect;
+function describeOriginalAudio(
+  { plan, file, isSiteFile }: Prospect,
+  { selections: { original } }: Extraction,
+  href: Hrefs,
+): Info['originalAudio'] {
   const container = (file?.format ?? copiedAudioFormat(plan))?.extension;
   if (container === undefined || container === 'mp4') return null;
-  const [format] = context.extraction.selections.original;
+  const [format] = original;
   return {
-    href: `${hrefOf('/api/stream', context)}&fmt=original`,
+    href: href('/api/stream', 'original'),
     container,
     codec: format?.audioCodec ?? null,
     bitrateKbps: format?.audioBitrateKbps ?? null,
@@ -132,17 +142,10 @@ async function describeOriginalAudio(context: DownloadsContext): Promise<Info['o
   };
 }
 
-function hrefOf(path: string, { page, clipRequest, basePath }: DownloadsContext): string {
-  const optional = Object.entries({ item: page.item, ...clipRequest }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`&${name}=${value}`],
-  );
-  return [`${basePath}${path}?url=${encodeURIComponent(page.url)}`, ...optional].join('');
-}
-
 function describeDownload(
   target: Download['target'],
   { plan, file, isSiteFile }: Prospect,
-  context: DownloadsContext,
+  href: Hrefs,
 ): Download {
   const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
@@ -155,30 +158,16 @@ function describeDownload(
     estimatedBytes: exactBytes ?? plan.estimatedBytes,
     exactBytes,
   };
-  if (target === 'mp3') return { ...common, clipEnd: clip && 'exact', href: hrefOf('/api/stream', context) };
+  if (target === 'mp3') return { ...common, clipEnd: clip && 'exact', href: href('/api/stream') };
   const isCopied = plan.video?.action === 'copy';
   return {
     ...common,
     clipEnd: clip && (isCopied ? 'up to a few frames late' : 'exact'),
-    href: `${hrefOf('/api/stream/video', context)}&fmt=${target}`,
+    href: href('/api/stream/video', target),
     height: plan.video?.height ?? null,
     video: isCopied && clip !== null && clip.startSeconds > 0 ? 'copy or transcode' : actionOf(plan.video),
     plays: plan.video?.plays ?? null,
   };
-}
-
-/** Undefined if the stream would be rejected. */
-async function prospectOf(
-  target: Target,
-  { extraction, clipRequest, page, signal, streaming }: DownloadsContext,
-): Promise<Prospect | undefined> {
-  try {
-    return await streaming.prospect({ extraction, target, clip: clipRequest }, page, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof DomainError) return undefined;
-    throw error;
-  }
 }
 
 /** Null once the format is available. */
