@@ -80,32 +80,24 @@ export class EngineUpdater implements AsyncDisposable {
   }
 
   async #install(): Promise<UpdateOutcome> {
-    const { program } = this.#options;
+    const { program, engine, logger } = this.#options;
     const previous = program.packages;
     // Writable only by this user, because its content is executed.
     const packages = await mkdtemp(join(tmpdir(), 'yt-dlp-'));
     try {
       await this.#download(packages);
       if ((await this.#selfTest(packages)) === this.#version()) return 'current';
-      return (await this.#switchTo(packages)) ? 'updated' : 'rolled_back';
-    } finally {
-      await remove(program.packages === packages ? previous : packages);
-    }
-  }
-
-  /** @returns false when the engine didn't start with the new packages and was rolled back */
-  async #switchTo(packages: string): Promise<boolean> {
-    const { program, engine, logger } = this.#options;
-    const previous = program.packages;
-    program.packages = packages;
-    try {
+      program.packages = packages;
       await engine.recycle('update of yt-dlp');
-      return true;
+      return 'updated';
     } catch (error) {
+      if (program.packages !== packages) throw error;
       logger.error({ err: error }, "the new yt-dlp didn't start; rolling back");
       program.packages = previous;
       await engine.recycle('rollback of yt-dlp');
-      return false;
+      return 'rolled_back';
+    } finally {
+      await remove(program.packages === packages ? previous : packages);
     }
   }
 
