@@ -4,11 +4,6 @@ import { LRUCache } from 'lru-cache';
 const maxClients = 10_000;
 const refillMs = 3_600_000;
 
-interface Balance {
-  readonly seconds: number;
-  readonly at: number;
-}
-
 /**
  * Limits how much audio each client may skip per hour. To resume an MP3, we encode it from its
  * beginning and discard what the client already has, so the last byte costs as much as the whole
@@ -16,7 +11,8 @@ interface Balance {
  */
 export class ResumeBudget {
   readonly #maxSeconds: number;
-  readonly #balances = new LRUCache<string, Balance>({ max: maxClients });
+  /** When each client's budget is full again. */
+  readonly #fullAt = new LRUCache<string, number>({ max: maxClients });
 
   constructor(maxSeconds: number) {
     this.#maxSeconds = maxSeconds;
@@ -28,22 +24,17 @@ export class ResumeBudget {
    */
   spend(client: string, seconds: number): void {
     const now = performance.now();
-    const balance = this.#balanceOf(client, now);
-    const missing = Math.min(seconds, this.#maxSeconds) - balance;
-    if (missing > 0) {
-      const waitSeconds = Math.ceil((missing / this.#maxSeconds) * (refillMs / 1000));
+    const fullAt = Math.max(now, this.#fullAt.get(client) ?? now);
+    const share = seconds / this.#maxSeconds;
+    const waitMs = fullAt + Math.min(share, 1) * refillMs - (now + refillMs);
+    if (waitMs > 0) {
+      const waitSeconds = Math.ceil(waitMs / 1000);
       throw new DomainError(
         'rate_limited',
         `You have resumed MP3 downloads too often. Wait ${waitSeconds} s, or request the whole file.`,
         { retryAfterSeconds: waitSeconds },
       );
     }
-    this.#balances.set(client, { seconds: balance - seconds, at: now });
-  }
-
-  #balanceOf(client: string, now: number): number {
-    const known = this.#balances.get(client);
-    if (known === undefined) return this.#maxSeconds;
-    return Math.min(this.#maxSeconds, known.seconds + ((now - known.at) / refillMs) * this.#maxSeconds);
+    this.#fullAt.set(client, fullAt + share * refillMs);
   }
 }
