@@ -12,30 +12,24 @@ export class ExtractionCache {
   readonly #entries: LRUCache<string, Extraction>;
 
   constructor({ maxEntries, maxBytes }: { readonly maxEntries: number; readonly maxBytes: number }) {
-    this.#entries = new LRUCache({ max: maxEntries, maxSize: maxBytes, sizeCalculation: heapBytes });
+    const limits = { max: maxEntries, maxSize: maxBytes, sizeCalculation: heapBytes };
+    this.#entries = new LRUCache({ ...limits, perf: Date });
   }
 
   get size(): number {
     return this.#entries.size;
   }
 
-  /** @param now milliseconds since the epoch */
-  get(url: string, now: number): Extraction | undefined {
-    const extraction = this.#entries.get(url);
-    if (extraction === undefined || isUsable(extraction, now)) return extraction;
-    this.#entries.delete(url);
-    return undefined;
+  get(url: string): Extraction | undefined {
+    return this.#entries.get(url);
   }
 
   /** Ignores an extraction that is larger than the whole cache or about to expire. */
-  set(url: string, extraction: Extraction, now: number): void {
+  set(url: string, extraction: Extraction): void {
     this.#entries.delete(url);
-    if (isUsable(extraction, now)) this.#entries.set(url, extraction);
+    const ttl = extraction.expiresAt - safetyMarginMs - Date.now();
+    if (ttl > 0) this.#entries.set(url, extraction, { ttl });
   }
-}
-
-function isUsable({ expiresAt }: Extraction, now: number): boolean {
-  return now < expiresAt - safetyMarginMs;
 }
 
 /** Approximate memory use of an extraction. */

@@ -114,7 +114,7 @@ export class ExtractionService {
     { signal, fresh = false, client = '', item, exit }: ExtractOptions,
   ): Promise<Extraction> {
     const cacheKey = keyOf(url, item);
-    const cached = fresh ? undefined : this.#cache.get(cacheKey, Date.now());
+    const cached = fresh ? undefined : this.#cache.get(cacheKey);
     if (cached !== undefined) {
       this.#extractionCounter.inc({ from: 'cache' });
       return cached;
@@ -127,7 +127,7 @@ export class ExtractionService {
     return withDeadline({ timeoutMs, signal, late }, async (limited) => {
       const work = async (shared: AbortSignal, claims: Claims) => {
         const extraction = await this.#extractNow(url, { signal: shared, claims, item, exit });
-        this.#cache.set(cacheKey, extraction, Date.now());
+        this.#cache.set(cacheKey, extraction);
         return extraction;
       };
       return this.#flights.run(key, limited, work, client);
@@ -150,7 +150,7 @@ export class ExtractionService {
    */
   async renew(url: PageUrl, { origin }: MediaSource, options: RenewOptions): Promise<MediaSource> {
     if (origin === undefined) throw new Error('only a source of an extraction can be renewed');
-    const cached = this.#cache.get(keyOf(url, options.item), Date.now());
+    const cached = this.#cache.get(keyOf(url, options.item));
     const isNewer = cached !== undefined && cached.extractedAt > origin.extractedAt;
     const isReachable = cached?.formats.every(({ source }) => source.origin?.exit === origin.exit) === true;
     const extraction =

@@ -5,27 +5,32 @@ const limits = { maxEntries: 3, maxBytes: 1_000_000 };
 const page = extraction([format()], { expiresAt: 300_000 });
 
 describe('ExtractionCache', () => {
+  beforeEach(() => vi.useFakeTimers({ now: 1 }));
+  afterEach(() => vi.useRealTimers());
+
   it('keeps an extraction while its media URLs are valid', () => {
     const cache = new ExtractionCache(limits);
-    cache.set('a', page, 0);
-    expect(cache.get('a', 200_000)).toBe(page);
+    cache.set('a', page);
+    vi.advanceTimersByTime(200_000);
+    expect(cache.get('a')).toBe(page);
   });
 
   it('never returns one whose URLs are about to expire', () => {
     const cache = new ExtractionCache(limits);
-    cache.set('a', page, 0);
-    expect(cache.get('a', 299_000)).toBeUndefined();
+    cache.set('a', page);
+    vi.advanceTimersByTime(299_000);
+    expect(cache.get('a')).toBeUndefined();
     expect(cache.size).toBe(0);
-    cache.set('a', page, 299_000);
+    cache.set('a', page);
     expect(cache.size).toBe(0);
   });
 
   it('drops the least recently used when it is full', () => {
     const cache = new ExtractionCache(limits);
-    for (const url of ['a', 'b', 'c']) cache.set(url, page, 0);
-    cache.get('a', 1);
-    cache.set('d', page, 1);
-    expect(['a', 'b', 'c', 'd'].filter((url) => cache.get(url, 1) !== undefined)).toEqual(['a', 'c', 'd']);
+    for (const url of ['a', 'b', 'c']) cache.set(url, page);
+    cache.get('a');
+    cache.set('d', page);
+    expect(['a', 'b', 'c', 'd'].filter((url) => cache.get(url) !== undefined)).toEqual(['a', 'c', 'd']);
   });
 
   it('is also limited in bytes', () => {
@@ -34,7 +39,7 @@ describe('ExtractionCache', () => {
     const large = extraction([
       format({ source: { url: 'https://cdn.example/', headers: {}, kind: 'hls', playlistText } }),
     ]);
-    for (let index = 0; index < 50; index += 1) cache.set(String(index), large, 0);
+    for (let index = 0; index < 50; index += 1) cache.set(String(index), large);
     expect(cache.size).toBeGreaterThan(0);
     expect(cache.size).toBeLessThan(8);
   });
