@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { DomainError, type Logger, type Metrics } from '@media-services/http-common';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import type { ExtractionService } from '../extract/service.js';
+import type { Extraction } from '../extract/types.js';
 import { type Page, UnexpectedMediaError } from '../look/learnt.js';
 import type { LookOptions } from '../look/look.js';
 import { openOneShot, type OpenedFile } from '../look/one-shot.js';
@@ -35,14 +36,10 @@ export interface StreamingOptions extends WaysOptions {
   logger: Logger;
 }
 
+type SubtitleFile = TextTrack & Pick<Extraction, 'id' | 'title'>;
+
 /** The fields of a request that identify the video. */
 type PageRequest = Pick<StreamRequest, 'url' | 'client' | 'item'>;
-
-/** What subtitles without the video are made from. */
-export interface SubtitleFile extends TextTrack {
-  readonly id: string;
-  readonly title: string;
-}
 
 /** Turns a page URL into a stream that is sent while it is generated. */
 export class StreamingService implements AsyncDisposable {
@@ -154,7 +151,7 @@ export class StreamingService implements AsyncDisposable {
     return { ...request, extraction, texts };
   }
 
-  /** Subtitles alone. @throws as `stream` */
+  /** Subtitles without the video. @throws as `stream` */
   async subtitles(request: StreamRequest, context: StreamContext): Promise<SubtitleFile> {
     const { extraction, texts: [text] = [] } = await this.#wishOf(request, context);
     if (text === undefined) throw new Error('a request for subtitles has a language');
@@ -188,7 +185,6 @@ export class StreamingService implements AsyncDisposable {
    * even then differs from what was just seen is a one-shot source.
    */
   async #deliver(job: StreamJob, wish: Wish, inputs: readonly MediaSource[]): Promise<void> {
-    const { looker } = this.#ways;
     const { heads } = this.#options;
     const areFactsOld = heads.remembers(inputs);
     let way: Way | undefined;
@@ -203,7 +199,7 @@ export class StreamingService implements AsyncDisposable {
       if (isOneShot) heads.markOneShot(inputs);
       const isSettled = isUnplanned || way?.kind === 'one shot';
       const isRepeated =
-        !job.response.headersSent && (isOneShot ? looker.isOneShot(inputs) : areFactsOld && !isSettled);
+        !job.response.headersSent && (isOneShot ? inputs.length === 1 : areFactsOld && !isSettled);
       if (isOther && isRepeated) job.restart();
       job.signal.throwIfAborted();
       if (!isSettled) heads.forget(inputs);
