@@ -5,7 +5,7 @@ import { SourceHeads } from './look/source-heads.js';
 import { ParserPool } from './parser-process/parser-pool.js';
 import { MediaRelay } from './relay/media-relay.js';
 import { createTrustedRoots } from './trusted-roots.js';
-import { defaultLimits, type UpstreamLimits } from './upstream/media-source.js';
+import { defaultLimits } from './upstream/media-source.js';
 import { Upstream } from './upstream/upstream.js';
 
 interface NetworkOptions {
@@ -27,24 +27,19 @@ export async function createNetwork(config: Config, { logger, metrics, lookup }:
     trustedRoots: trustedRoots?.certificates,
   });
   const egress = await EgressProxy.start({ guard, logger });
+  // One segment per second of the longest video, each with a long signed URL.
+  const maxSegments = Math.max(defaultLimits.maxSegments, Math.ceil(config.VIDEO_MAX_SECONDS));
   const limits = {
     firstByteTimeoutMs:
       Math.min(config.SOURCE_IDLE_TIMEOUT_SECONDS, config.FIRST_BYTE_TIMEOUT_SECONDS) * 1000,
     idleTimeoutMs: config.SOURCE_IDLE_TIMEOUT_SECONDS * 1000,
     // The input may be larger than the output, such as the audio of a film.
     maxBytes: Math.max(defaultLimits.maxBytes, 2 * config.STREAM_MAX_BYTES),
-    ...manifestLimits(config.VIDEO_MAX_SECONDS),
+    maxSegments,
+    maxManifestBytes: Math.max(defaultLimits.maxManifestBytes, maxSegments * 1024),
   };
   const parsers = new ParserPool({ logger, metrics });
   const relay = await MediaRelay.start({ guard, logger, parsers, limits });
   const upstream = new Upstream({ guard, logger, limits });
   return { trustedRoots, guard, egress, parsers, relay, upstream, heads: new SourceHeads(upstream, parsers) };
-}
-
-/** Limits for a playlist or manifest of the longest video: one segment per second, each with a long signed URL. */
-function manifestLimits(
-  maxDurationSeconds: number,
-): Pick<UpstreamLimits, 'maxSegments' | 'maxManifestBytes'> {
-  const maxSegments = Math.max(defaultLimits.maxSegments, Math.ceil(maxDurationSeconds));
-  return { maxSegments, maxManifestBytes: Math.max(defaultLimits.maxManifestBytes, maxSegments * 1024) };
 }

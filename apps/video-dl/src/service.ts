@@ -131,15 +131,10 @@ function warmUp({ engine, parsers, updater, config, logger }: AppContext, health
   }, log);
 }
 
-interface Observability {
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
-
 /** @throws ConfigError when Python or ffmpeg can't be found */
 async function createContext(
   config: Config,
-  observability: Observability,
+  observability: { readonly logger: Logger; readonly metrics: Metrics },
   { engineScript, lookup }: ContextOverrides = {},
 ) {
   const capacity = capacityOf(config, thisMachine());
