@@ -10,7 +10,7 @@ import { downloadTargets, type Target } from '../targets.js';
 import { clipOf, type ClipRequest } from '../plan/clip.js';
 import { copiedAudioFormat } from '../deliver/audio-output.js';
 import type { StreamingService } from '../deliver/service.js';
-import type { Prospect } from '../deliver/ways.js';
+import type { Way } from '../deliver/ways.js';
 import type { infoSchema } from './info-schema.js';
 import { pageParameters, withOneClip } from './page-parameters.js';
 
@@ -46,7 +46,7 @@ export function infoHandler({ extraction: extractions, streaming, basePath }: In
     const clip = clipOf(extraction, clipRequest);
     const href = hrefsOf(basePath, { url, item, ...clipRequest });
     /** Undefined if the stream would be rejected. */
-    const prospectOf = async (target: Target): Promise<Prospect | undefined> => {
+    const prospectOf = async (target: Target): Promise<Way | undefined> => {
       try {
         const wished = { extraction, target, clip: clipRequest };
         return await streaming.prospect(wished, { url, item, client }, signal);
@@ -124,7 +124,7 @@ function hrefsOf(basePath: string, { url, ...others }: Page & ClipRequest): Href
 }
 
 function describeOriginalAudio(
-  { plan, file, isSiteFile }: Prospect,
+  { plan, file, kind }: Way,
   { selections: { original } }: Extraction,
   href: Hrefs,
 ): Info['originalAudio'] {
@@ -136,20 +136,16 @@ function describeOriginalAudio(
     container,
     codec: format?.audioCodec ?? null,
     bitrateKbps: format?.audioBitrateKbps ?? null,
-    isSiteFile,
+    isSiteFile: kind === 'pass on',
     estimatedBytes: file?.totalBytes ?? plan.estimatedBytes,
     exactBytes: file?.totalBytes ?? null,
   };
 }
 
-function describeDownload(
-  target: Download['target'],
-  { plan, file, isSiteFile }: Prospect,
-  href: Hrefs,
-): Download {
+function describeDownload(target: Download['target'], { plan, file, kind }: Way, href: Hrefs): Download {
   const { clip } = plan.expected;
   const actionOf = (stream: { action: 'copy' | 'transcode' } | null) =>
-    stream !== null && isSiteFile ? ('as is' as const) : (stream?.action ?? null);
+    stream !== null && kind === 'pass on' ? ('as is' as const) : (stream?.action ?? null);
   const exactBytes = file?.totalBytes ?? null;
   const common = {
     target,

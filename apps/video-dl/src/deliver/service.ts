@@ -24,7 +24,7 @@ import { readSubtitles } from './subtitles.js';
 import { streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { type StreamEnd, streamMetrics, StreamSlots } from './slots.js';
-import { type Prospect, type Way, Ways, type WaysOptions, type Wish } from './ways.js';
+import { type Way, Ways, type WaysOptions, type Wish } from './ways.js';
 import type { StreamsOf } from './verification.js';
 import { openWindow } from './window-input.js';
 
@@ -80,9 +80,8 @@ export class StreamingService implements AsyncDisposable {
     const { signal, logger } = context;
     const options = { signal, renew: this.#renewal(request), client: request.client, depth: 'all' } as const;
     const way = await this.#ways.decide(wish, options);
-    const { plan } = way;
-    if (way.kind === 'pass on' || way.kind === 'remux')
-      return { plan, format: way.file.format, file: way.file };
+    const { plan, file } = way;
+    if (file !== undefined) return { plan, format: file.format, file };
     const unconverted: Buffer[] = [];
     const jpegOf = (webp: Buffer): Promise<null> => {
       unconverted.push(webp);
@@ -94,7 +93,7 @@ export class StreamingService implements AsyncDisposable {
   }
 
   /** What `/api/info` says about a stream. @throws as `Ways.prospect` */
-  async prospect(wished: Omit<Wish, keyof Page>, page: PageRequest, signal: AbortSignal): Promise<Prospect> {
+  async prospect(wished: Omit<Wish, keyof Page>, page: PageRequest, signal: AbortSignal): Promise<Way> {
     return this.#ways.prospect(
       { ...wished, ...page },
       { signal, renew: this.#renewal(page), client: page.client },

@@ -35,22 +35,13 @@ export type Wish = Page &
     readonly texts?: readonly TextTrack[];
   };
 
-/** A final plan, and how it is delivered. */
+/** A final plan, and how it is delivered. `file` is absent if its size is only known once it is made. */
 export type Way =
   | { readonly kind: 'pass on'; readonly plan: Plan; readonly file: SiteFile }
   | { readonly kind: 'remux'; readonly plan: Plan; readonly file: RemuxedFile }
-  | { readonly kind: 'convert'; readonly plan: Plan; readonly window?: WindowFile }
+  | { readonly kind: 'convert'; readonly plan: Plan; readonly window?: WindowFile; readonly file?: never }
   /** From a single response, which is still to be looked at. */
-  | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource };
-
-/** What `/api/info` says about a stream. */
-export interface Prospect {
-  readonly plan: Plan;
-  /** Null if its size is only known once it is made. */
-  readonly file: SiteFile | RemuxedFile | null;
-  /** Whether it is the site's own file, unchanged. */
-  readonly isSiteFile: boolean;
-}
+  | { readonly kind: 'one shot'; readonly plan: Plan; readonly source: MediaSource; readonly file?: never };
 
 /** How long `/api/info` waits for the header of a file. */
 const maxInspectMs = 5_000;
@@ -81,12 +72,12 @@ export class Ways {
   }
 
   /**
-   * The plan of a stream, and the file that it will be if its size is known before it is made. Follows the
-   * page's word if a file's header can't be read; the stream request then reports why.
+   * How `/api/info` expects a stream to be delivered. Follows the page's word if a file's header can't be read;
+   * the stream request then reports why.
    *
    * @throws DomainError if the page has nothing for the target; the signal's reason
    */
-  async prospect(wish: Wish, given: Omit<LookOptions, 'depth'>): Promise<Prospect> {
+  async prospect(wish: Wish, given: Omit<LookOptions, 'depth'>): Promise<Way> {
     const signal = AbortSignal.any([given.signal, AbortSignal.timeout(maxInspectMs)]);
     const options = { ...given, signal, depth: 'one-file' } as const;
     const unlessUnreadable = (error: unknown): null => {
@@ -97,8 +88,7 @@ export class Ways {
     const facts = (await this.looker.look(this.plan(wish), options).catch(unlessUnreadable)) ?? noFacts;
     const plan = this.plan(wish, facts);
     const laidOut = await this.#layOut(wish, plan, facts, options).catch(unlessUnreadable);
-    const way = this.#wayOf(wish, plan, facts, laidOut);
-    return { plan: way.plan, file: 'file' in way ? way.file : null, isSiteFile: way.kind === 'pass on' };
+    return this.#wayOf(wish, plan, facts, laidOut);
   }
 
   /** Null if ffmpeg has to read whole files, or if one is passed on. */

@@ -176,11 +176,7 @@ it.each(['', '/tools/media'])('the URLs of downloads start with the base path %p
     basePath,
     streaming: {
       prospect: ({ extraction: found, target, clip }) =>
-        Promise.resolve({
-          plan: planTarget(found, target, settings, clip),
-          file: null,
-          isSiteFile: false,
-        }),
+        Promise.resolve({ kind: 'convert', plan: planTarget(found, target, settings, clip) }),
     },
   });
   const app = createHttpApp({
