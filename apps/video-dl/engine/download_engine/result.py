@@ -4,7 +4,6 @@ import json
 import math
 import re
 import urllib.parse
-import urllib.request
 
 from yt_dlp.utils import ExtractorError
 
@@ -242,14 +241,17 @@ def _headers(fmt, info):
 
 
 def _cookies(ydl, fmt):
-    """The cookies for the format's URL, each with its scope."""
-    request = urllib.request.Request(fmt['url'])
-    # Drops those that have expired.
-    ydl.cookiejar.add_cookie_header(request)
+    """The cookies for the host of the format's URL, each with its scope, which the parent checks for each request."""
+    host = urllib.parse.urlsplit(fmt['url']).hostname or ''
+    found = [cookie for cookie in ydl.cookiejar if _is_for(cookie.domain, host)]
     cookies = [{**{key: _whole_text(getattr(cookie, key)) or '' for key in ('name', 'value', 'domain', 'path')},
-                'secure': bool(cookie.secure)} for cookie in ydl.cookiejar._cookies_for_request(request)]
+                'secure': bool(cookie.secure)} for cookie in found if not cookie.is_expired()]
     return [cookie for cookie in cookies[:limits.COOKIES]
             if all(len(str(field)) <= limits.COOKIE_CHARACTERS for field in cookie.values())]
+
+
+def _is_for(domain, host):
+    return domain == host or (domain.startswith('.') and f'.{host}'.endswith(domain))
 
 
 def _own_title(info):

@@ -87,7 +87,7 @@ export class Looker {
   }
 
   /** The streams of a file; null if ffprobe can't read them. @throws DomainError; the signal's reason */
-  async streamsOf(source: MediaSource, options: HeadOptions): Promise<readonly ProbedStream[] | null> {
+  async streamsOf(source: MediaSource, options: ReaderOptions): Promise<readonly ProbedStream[] | null> {
     try {
       return (await this.#probeSource(source, options)).streams;
     } catch (error) {
