@@ -8,6 +8,7 @@ could take a commentary for the main audio.
 
 import collections
 import functools
+import itertools
 
 from yt_dlp.extractor.common import InfoExtractor
 
@@ -18,11 +19,11 @@ KEY = '_dash_track'
 Track = collections.namedtuple('Track', ('kind', 'id', 'is_split'))
 
 # ISO 23009-1, 5.8.5.5.
-_ROLE_SCHEME = 'urn:mpeg:dash:role:2011'
+_ROLE = '{*}Role[@schemeIdUri="urn:mpeg:dash:role:2011"]'
 _ROLES_NOT_PLAYED = {'commentary', 'description', 'supplementary', 'sign', 'karaoke', 'emergency',
                      'enhanced-audio-intelligibility'}
 _AUDIO_ROLES_NOT_PLAYED = _ROLES_NOT_PLAYED | {'alternate', 'dub'}
-_PURPOSE_SCHEME = 'urn:tva:metadata:cs:AudioPurposeCS:2007'
+_PURPOSE = '{*}Accessibility[@schemeIdUri="urn:tva:metadata:cs:AudioPurposeCS:2007"]'
 # yt-dlp's `language_preference` is -1 if nothing is known.
 _OTHER_LANGUAGE = -2
 _NOT_PLAYED = -10
@@ -36,8 +37,6 @@ def engage():
 
     @functools.wraps(parse)
     def parse_and_mark(self, mpd_doc, mpd_id=None, *args, **kwargs):
-        mark = functools.partial(_mark, f'{mpd_id}-' if mpd_id else '', len(_named(mpd_doc, 'Period')) > 1,
-                                 preferences(mpd_doc), _descriptions(mpd_doc))
         _complete(mpd_doc)
         found = parse(self, mpd_doc, mpd_id, *args, **kwargs)
         if isinstance(found, tuple):
@@ -45,84 +44,73 @@ def engage():
         else:
             found = list(found)
             parsed = [period['formats'] for period in found]
+        _mark(itertools.chain(*parsed), mpd_doc, f'{mpd_id}-' if mpd_id else '')
         for formats in parsed:
-            mark(formats)
             format_check.mark_for_check(self, formats)
         return found
 
     setattr(InfoExtractor, name, parse_and_mark)
 
 
-def _named(element, name):
-    return [child for child in element if child.tag.rpartition('}')[2] == name]
+def _complete(mpd_doc):
+    """Adds attributes that yt-dlp requires but a manifest with byte ranges may omit."""
+    for name, attribute in (('Initialization', 'sourceURL'), ('SegmentURL', 'media')):
+        for element in mpd_doc.iterfind(f'.//{{*}}{name}'):
+            element.attrib.setdefault(attribute, '')
 
 
 def preferences(mpd_doc):
     """The `language_preference` of Representations, by id, that players don't play unless their user asks for them."""
     found = {}
-    for period in _named(mpd_doc, 'Period'):
-        sets = _named(period, 'AdaptationSet')
+    for period in mpd_doc.iterfind('{*}Period'):
+        sets = period.findall('{*}AdaptationSet')
         language = _main_language([each for each in sets if _is_audio(each) and not _is_not_played(each)])
         for adaptation_set in sets:
-            preference = _preference(adaptation_set, language)
-            if preference is not None:
-                found.update((each.get('id'), preference) for each in _named(adaptation_set, 'Representation'))
+            if _is_not_played(adaptation_set):
+                preference = _NOT_PLAYED
+            elif language is not None and _is_audio(adaptation_set) and adaptation_set.get('lang') != language:
+                preference = _OTHER_LANGUAGE
+            else:
+                continue
+            found.update(dict.fromkeys(_representations(adaptation_set), preference))
     return found
-
-
-def _preference(adaptation_set, language):
-    if _is_not_played(adaptation_set):
-        return _NOT_PLAYED
-    is_other = language is not None and _is_audio(adaptation_set) and adaptation_set.get('lang') != language
-    return _OTHER_LANGUAGE if is_other else None
 
 
 def _main_language(audio_sets):
     """That of the first track with the role "main", otherwise of the first track."""
-    first = sorted(audio_sets, key=lambda each: 'main' not in _roles(each))[:1]
-    return next((each.get('lang') for each in first), None)
+    first = min(audio_sets, key=lambda each: 'main' not in _values(each, _ROLE), default=None)
+    return None if first is None else first.get('lang')
 
 
 def _is_audio(adaptation_set):
-    elements = (adaptation_set, *_named(adaptation_set, 'Representation'))
+    elements = (adaptation_set, *adaptation_set.iterfind('{*}Representation'))
     kinds = [element.get('contentType') or element.get('mimeType') for element in elements]
     return str(next(filter(None, kinds), '')).startswith('audio')
 
 
-def _roles(adaptation_set):
-    roles = _named(adaptation_set, 'Role')
-    return {role.get('value') for role in roles if role.get('schemeIdUri') == _ROLE_SCHEME}
-
-
-def _descriptions(mpd_doc):
-    """Ids of the Representations that describe the video."""
-    sets = [each for period in _named(mpd_doc, 'Period') for each in _named(period, 'AdaptationSet')]
-    return {each.get('id') for adaptation_set in sets for each in _named(adaptation_set, 'Representation')
-            if 'description' in _roles(adaptation_set) or '1' in _purposes(adaptation_set)}
-
-
-def _purposes(adaptation_set):
-    elements = _named(adaptation_set, 'Accessibility')
-    return {each.get('value') for each in elements if each.get('schemeIdUri') == _PURPOSE_SCHEME}
-
-
 def _is_not_played(adaptation_set):
     not_played = _AUDIO_ROLES_NOT_PLAYED if _is_audio(adaptation_set) else _ROLES_NOT_PLAYED
-    roles = _roles(adaptation_set)
-    return bool(_purposes(adaptation_set)) or bool(roles & not_played and 'main' not in roles)
+    roles = _values(adaptation_set, _ROLE)
+    return bool(_values(adaptation_set, _PURPOSE)) or bool(roles & not_played and 'main' not in roles)
 
 
-def _complete(mpd_doc):
-    """Adds attributes that yt-dlp requires but a manifest with byte ranges may omit."""
-    for element in mpd_doc.iter():
-        name = element.tag.rpartition('}')[2]
-        if name == 'Initialization':
-            element.attrib.setdefault('sourceURL', '')
-        elif name == 'SegmentURL':
-            element.attrib.setdefault('media', '')
+def _describes_video(adaptation_set):
+    return 'description' in _values(adaptation_set, _ROLE) or '1' in _values(adaptation_set, _PURPOSE)
 
 
-def _mark(prefix, is_split, preferences_by_id, descriptions, formats):
+def _values(adaptation_set, path):
+    return {each.get('value') for each in adaptation_set.iterfind(path)}
+
+
+def _representations(adaptation_set):
+    return [each.get('id') for each in adaptation_set.iterfind('{*}Representation')]
+
+
+def _mark(formats, mpd_doc, prefix):
+    is_split = len(mpd_doc.findall('{*}Period')) > 1
+    preferences_by_id = preferences(mpd_doc)
+    descriptions = {each for adaptation_set in mpd_doc.iterfind('{*}Period/{*}AdaptationSet')
+                    if _describes_video(adaptation_set) for each in _representations(adaptation_set)}
     for fmt in formats:
         if not fmt.get('manifest_url'):
             continue
