@@ -51,10 +51,11 @@ def engage(ports):
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     try:
-        if libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION) < 4:
+        version = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION)
+        if version < 4:
             return False
         _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        _restrict_ports(libc, ports)
+        _restrict_ports(libc, version, ports)
         _filter_calls(libc)
         return True
     except OSError:
@@ -68,8 +69,7 @@ def _check(result):
     return result
 
 
-def _restrict_ports(libc, ports):
-    version = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_CREATE_RULESET_VERSION)
+def _restrict_ports(libc, version, ports):
     attributes = [0, _LANDLOCK_BIND_TCP | _LANDLOCK_CONNECT_TCP]
     if version >= 6:
         attributes.append(_LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | _LANDLOCK_SCOPE_SIGNAL)
@@ -84,15 +84,12 @@ def _restrict_ports(libc, ports):
         os.close(descriptor)
 
 
-class _Filter(ctypes.Structure):
-    _fields_ = [('length', ctypes.c_ushort), ('instructions', ctypes.c_void_p)]
-
-
 def _filter_calls(libc):
     program = _program(*_MACHINES[platform.machine()])
     buffer = ctypes.create_string_buffer(program, len(program))
-    filter_ = _Filter(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p))
-    _check(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0))
+    # struct sock_fprog: the number of instructions, and where they are.
+    filter_ = struct.pack('@HP', len(program) // 8, ctypes.addressof(buffer))
+    _check(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_, 0, 0))
 
 
 # Classic BPF: load a word, compare and skip, mask, return (linux/bpf_common.h).
@@ -101,10 +98,7 @@ _ALLOW = 0x7FFF0000
 _DENY = 0x00050000 | errno.EACCES
 # struct seccomp_data: number, architecture, instruction pointer, six arguments of 8 bytes.
 _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
-
-
-def _argument_at(index):
-    return 16 + 8 * index
+_ARGUMENTS_AT = range(16, 64, 8)
 
 
 def _program(architecture, numbers):
@@ -118,14 +112,14 @@ def _program(architecture, numbers):
         lines += [(_EQUAL, 0, 1, numbers[name]), (_RETURN, 0, 0, _DENY)]
     # Fast open sends data to an address without connect().
     for name, flags in (('sendto', 3), ('sendmsg', 2), ('sendmmsg', 3)):
-        lines += [(_EQUAL, 0, 4, numbers[name]), (_LOAD, 0, 0, _argument_at(flags)),
+        lines += [(_EQUAL, 0, 4, numbers[name]), (_LOAD, 0, 0, _ARGUMENTS_AT[flags]),
                   (_ANY_BIT, 0, 1, _MSG_FASTOPEN), (_RETURN, 0, 0, _DENY), (_RETURN, 0, 0, _ALLOW)]
     lines += [
         (_EQUAL, 1, 0, numbers['socket']), (_RETURN, 0, 0, _ALLOW),
-        (_LOAD, 0, 0, _argument_at(0)), (_EQUAL, 2, 0, _AF_INET), (_EQUAL, 1, 0, _AF_INET6), (_RETURN, 0, 0, _DENY),
-        (_LOAD, 0, 0, _argument_at(1)), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _SOCK_STREAM), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _ARGUMENTS_AT[0]), (_EQUAL, 2, 0, _AF_INET), (_EQUAL, 1, 0, _AF_INET6), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _ARGUMENTS_AT[1]), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, _SOCK_STREAM), (_RETURN, 0, 0, _DENY),
         # Landlock doesn't cover Multipath TCP.
-        (_LOAD, 0, 0, _argument_at(2)), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, _IPPROTO_TCP), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _ARGUMENTS_AT[2]), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, _IPPROTO_TCP), (_RETURN, 0, 0, _DENY),
         (_RETURN, 0, 0, _ALLOW),
     ]
     return b''.join(struct.pack('=HBBI', *line) for line in lines)
