@@ -1,11 +1,9 @@
-"""Entry point of the download engine. Communicates over stdin and stdout."""
+"""Entry point of the download engine. Takes its options as JSON, and communicates over stdin and stdout."""
 
-import os
+import json
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-from download_engine.jobs import serve  # noqa: E402  (the path has to be set first)
+from download_engine.jobs import serve
 
 if __name__ == '__main__':
-    serve(sys.argv[1:])
+    serve(json.loads(sys.argv[1]))

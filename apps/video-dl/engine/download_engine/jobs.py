@@ -1,6 +1,5 @@
 """The engine's main loop: lock down, warm up, report ready, then run one job after another."""
 
-import argparse
 import gc
 import sys
 import urllib.parse
@@ -10,42 +9,31 @@ from .channel import Channel, JobCancelled
 from .selftest import SelfTest
 
 
-def serve(arguments=()):
-    """Runs until the parent closes stdin."""
-    options = _parser().parse_args(list(arguments))
-    if options.packages:
-        sys.path.insert(0, options.packages)
+def serve(options):
+    """Runs until the parent closes stdin. The parent's EngineProgram type documents `options`."""
+    if 'packages' in options:
+        sys.path.insert(0, options['packages'])
     self_test = SelfTest()
     # Before a second thread starts, which the kernel's lock wouldn't cover.
-    ports = [options.proxy_port, *filter(None, [options.pot_provider_port]), self_test.address[1]]
-    network_lock = 'kernel' if options.proxy_port and kernel_lock.engage(ports) else 'process'
+    ports = filter(None, (options['proxyPort'], options.get('potProviderPort'), self_test.address[1]))
+    network_lock = 'kernel' if kernel_lock.engage(ports) else 'process'
     channel = Channel()
     self_test.start()
     environment.prepare()
-    if options.trusted_roots:
-        environment.trust_only(options.trusted_roots)
-    limits.limit_memory(options.max_memory_bytes)
-    engine = _Engine(channel, self_test, network_lock, options)
+    if 'trustedRootsFile' in options:
+        environment.trust_only(options['trustedRootsFile'])
+    limits.limit_memory(options['maxMemoryBytes'])
+    engine = _Engine(channel, self_test, network_lock, options.get('potProviderPort'))
     channel.send(engine.warm_up())
     engine.serve()
 
 
-def _parser():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--proxy-port', type=int, default=0, help='port of the only proxy to use')
-    parser.add_argument('--pot-provider-port', type=int, default=0, help='loopback port of the PO token provider')
-    parser.add_argument('--trusted-roots', help='PEM file of the only certificate authorities to trust')
-    parser.add_argument('--packages', help='folder of packages that take precedence over the installed ones')
-    parser.add_argument('--max-memory-bytes', type=int, default=0, help='memory limit of this process; 0 for no limit')
-    return parser
-
-
 class _Engine:
-    def __init__(self, channel, self_test, network_lock, options):
+    def __init__(self, channel, self_test, network_lock, pot_provider_port):
         self._channel = channel
         self._self_test = self_test
         self._network_lock = network_lock
-        self._options = options
+        self._pot_provider_port = pot_provider_port
         self._pot_provider = None
         self._pot_arguments = {}
 
@@ -59,7 +47,7 @@ class _Engine:
         hls_playlists.engage()
         redirects.engage()
         player_cache.engage()
-        port = self._options.pot_provider_port
+        port = self._pot_provider_port
         if port:
             self._pot_provider = pot_provider.engage(port)
             self._pot_arguments = pot_provider.arguments(port)

@@ -45,19 +45,13 @@ export interface EngineProgram {
 export function engineCommand(
   program: EngineProgram,
 ): EngineCommand & { readonly env: Record<string, string> } {
-  const { python, script = engineScript, packages, proxyPort, maxMemoryBytes } = program;
-  const { potProviderPort, trustedRootsFile } = program;
+  const { python, script = engineScript, ...options } = program;
   const pythonPath = process.env['PYTHONPATH'];
   return {
     file: python,
     // The image's entry point installs a newer yt-dlp there.
     env: pythonPath === undefined ? {} : { PYTHONPATH: pythonPath },
-    args: [
-      ...['-u', script, '--proxy-port', String(proxyPort), '--max-memory-bytes', String(maxMemoryBytes)],
-      ...(potProviderPort === undefined ? [] : ['--pot-provider-port', String(potProviderPort)]),
-      ...(trustedRootsFile === undefined ? [] : ['--trusted-roots', trustedRootsFile]),
-      ...(packages === undefined ? [] : ['--packages', packages]),
-    ],
+    args: ['-u', script, JSON.stringify(options)],
   };
 }
 

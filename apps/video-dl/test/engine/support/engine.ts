@@ -27,8 +27,8 @@ export class BareEngine implements AsyncDisposable {
   constructor(python: string, proxyUrl: string) {
     this.#proxyUrl = proxyUrl;
     const { port } = new URL(proxyUrl);
-    const limits = ['--proxy-port', port, '--max-memory-bytes', String(maxMemoryBytes)];
-    const child = spawn(python, [fixtureEngine, ...limits], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const options = JSON.stringify({ proxyPort: Number(port), maxMemoryBytes });
+    const child = spawn(python, [fixtureEngine, options], { stdio: ['pipe', 'pipe', 'ignore'] });
     this.process = child;
     this.exited = once(child, 'exit');
     this.#messages = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

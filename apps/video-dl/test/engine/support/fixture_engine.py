@@ -4,6 +4,7 @@
 Everything else about the process is the real engine.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -423,4 +424,4 @@ module.FixtureIE = FixtureIE
 downloader.gen_extractor_classes = lambda: [FixtureIE, *gen_extractor_classes()]
 
 if __name__ == '__main__':
-    serve(sys.argv[1:])
+    serve(json.loads(sys.argv[1]))
