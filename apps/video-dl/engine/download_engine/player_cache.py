@@ -13,32 +13,24 @@ from yt_dlp.cache import Cache
 _PLAYER_KEY = re.compile(r'player:https://(?:www|m|music)\.youtube\.com/s/player/[\w./-]{1,200}')
 _Store = collections.namedtuple('_Store', ('kept', 'max_entries', 'max_characters'))
 # A preprocessed player has about 3 MB. Two are in use while YouTube switches versions.
-_players = _Store(collections.OrderedDict(), 4, 8 * 1024 * 1024)
-_small = _Store(collections.OrderedDict(), 64, 10_000)
-_none = _Store({}, 0, -1)
+_players = _Store({}, 4, 8 * 1024 * 1024)
+_small = _Store({}, 64, 10_000)
+_none = _Store({}, 0, 0)
 
 
 class PlayerCache(Cache):
     """Implements yt-dlp's cache interface with two bounded in-memory stores."""
 
-    @property
-    def enabled(self):
-        return True
-
     def store(self, section, key, data, dtype='json'):
         kept, max_entries, max_characters = _store_of(section, key)
-        if len(data if isinstance(data, str) else repr(data)) > max_characters:
-            return
-        kept[section, key] = data
-        kept.move_to_end((section, key))
+        if len(str(data)) <= max_characters:
+            kept[section, key] = data
         while len(kept) > max_entries:
-            kept.popitem(last=False)
+            # yt-dlp stores only what isn't there, so the first is the oldest.
+            del kept[next(iter(kept))]
 
     def load(self, section, key, dtype='json', default=None, **_):
         return _store_of(section, key).kept.get((section, key), default)
-
-    def remove(self):
-        """Does nothing: the stores exist only in memory."""
 
 
 def _store_of(section, key):
