@@ -4,14 +4,11 @@ import collections
 import functools
 import http.cookiejar
 import io
-import re
 
 import yt_dlp
-from yt_dlp.extractor import gen_extractor_classes
-from yt_dlp.extractor.common import InfoExtractor
 from yt_dlp.utils import ExtractorError, YoutubeDLError
 
-from . import embed_modules, format_check, hls_playlists, limits, own_api, pristine, result
+from . import extractors, format_check, hls_playlists, limits, own_api, pristine, result
 from .environment import javascript_runtime
 from .player_cache import PlayerCache
 
@@ -43,64 +40,6 @@ class Log:
         """Ignored: the same text is raised as an exception, and isn't a warning."""
 
 
-class _Extractors(dict):
-    """All extractors by key. yt-dlp asks every extractor in `items()` whether it suits a URL. Comparing the patterns
-    here takes less than half the time, so `items()` returns only those that may suit `url`. The generic extractor
-    scans a page with those in `values()`, which returns only the ones that can find an embedded player."""
-
-    url = ''
-
-    def items(self):
-        url = self.url
-        # Not a generator: closing a suspended one takes memory, which a page may have used up.
-        return [(key, extractor) for key, extractor, match in _url_patterns() if match is None or match(url)]
-
-    def values(self):
-        return _embed_finders()
-
-
-@functools.lru_cache(maxsize=None)
-def _all_extractors():
-    return _Extractors((extractor.ie_key(), extractor) for extractor in gen_extractor_classes())
-
-
-@functools.lru_cache(maxsize=None)
-def _url_patterns():
-    return [(key, extractor, _url_pattern(extractor)) for key, extractor in dict.items(_all_extractors())]
-
-
-def _url_pattern(extractor):
-    """Matches the URLs that an extractor suits; None if the extractor itself decides."""
-    pattern = extractor._VALID_URL
-    decides = any(_defines(extractor, name) for name in ('suitable', '_match_valid_url'))
-    return None if decides or not isinstance(pattern, str) else re.compile(pattern).match
-
-
-def _defines(extractor, name):
-    owner = next(cls for cls in extractor.__mro__ if name in vars(cls))
-    return owner.__name__ not in ('InfoExtractor', 'LazyLoadExtractor')
-
-
-@functools.lru_cache(maxsize=None)
-def _embed_finders():
-    modules = embed_modules.names()
-    candidates = [extractor for extractor in dict.values(_all_extractors())
-                  if getattr(extractor, '_module', extractor.__module__) in modules]
-    return [cls for cls in map(_real_class, candidates) if _finds_embeds(cls)]
-
-
-def _real_class(extractor):
-    """Imports the module of an extractor that yt-dlp imports only when it is used."""
-    return getattr(extractor, 'real_class', extractor)
-
-
-def _finds_embeds(cls):
-    return bool(cls._EMBED_REGEX
-                or cls._extract_embed_urls.__func__ is not InfoExtractor._extract_embed_urls.__func__
-                or getattr(cls._extract_from_webpage, '__func__', cls._extract_from_webpage)
-                is not InfoExtractor._extract_from_webpage.__func__)
-
-
 class Downloader(yt_dlp.YoutubeDL):
     """A YoutubeDL that returns one video. From a page with several videos it takes the requested
     one, or the first that works. Rejects real playlists and channels without fetching an entry."""
@@ -108,7 +47,7 @@ class Downloader(yt_dlp.YoutubeDL):
     def __init__(self, params, targets, item=None):
         super().__init__(params, auto_init=False)
         self.described = None
-        self._ies = _Extractors(_all_extractors())
+        self._ies = extractors.Extractors(extractors.all_extractors())
         self.playlist_index = self.playlist_count = None
         self.items = []
         self.cache = PlayerCache(self)
@@ -123,9 +62,8 @@ class Downloader(yt_dlp.YoutubeDL):
         # URLs that turned out to be images.
         self.images = set()
 
-    def extract_info(self, url, *args, **kwargs):
-        self._ies.url = url
-        return super().extract_info(url, *args, **kwargs)
+    def extract_info(self, url, download=True, ie_key=None, **others):
+        return super().extract_info(url, download, ie_key or extractors.key_for(url), **others)
 
     def urlopen(self, req):
         self._budget.count_request()

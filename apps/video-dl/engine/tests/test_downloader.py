@@ -3,7 +3,7 @@ import threading
 import unittest
 import urllib.request
 
-from download_engine import downloader, embed_modules, result
+from download_engine import downloader, extractors, result
 
 COOKIES = """# Netscape HTTP Cookie File
 video.example\tFALSE\t/\tFALSE\t4102444800\town\t1
@@ -73,17 +73,18 @@ class CookiesTest(unittest.TestCase):
         self.assertEqual(result._cookies(build(), {'url': 'https://notvideo.example/'}), [])
 
 
-class EmbedModulesTest(unittest.TestCase):
+class EmbedFindersTest(unittest.TestCase):
     def test_every_extractor_that_finds_embedded_players_is_found_without_importing_the_others(self):
-        every = [downloader._real_class(extractor) for extractor in dict.values(downloader._all_extractors())]
-        expected = [cls for cls in every if downloader._finds_embeds(cls)]
+        every = [extractors.real_class(extractor) for extractor in dict.values(extractors.all_extractors())]
+        expected = [cls for cls in every if extractors.finds_embeds(cls)]
         self.assertGreater(len(expected), 100)
-        self.assertEqual(downloader._embed_finders(), expected)
+        self.assertEqual(extractors.embed_finders(), expected)
 
     def test_leaves_out_most_modules(self):
-        extractors = dict.values(downloader._all_extractors())
-        every = {getattr(extractor, '_module', extractor.__module__) for extractor in extractors}
-        self.assertLess(len(embed_modules.names()), len(every) / 2)
+        every = list(dict.values(extractors.all_extractors()))
+        modules = {getattr(each, '_module', each.__module__): each for each in every}
+        found = {module for module, each in modules.items() if extractors.may_find_embeds(each)}
+        self.assertLess(len(found), len(modules) / 2)
 
 
 if __name__ == '__main__':
@@ -91,7 +92,7 @@ if __name__ == '__main__':
 
 
 class UrlPatternsTest(unittest.TestCase):
-    def test_every_extractor_gets_the_urls_that_it_suits(self):
+    def test_the_first_extractor_that_suits_a_url_gets_it(self):
         urls = [
             'https://www.youtube.com/watch?v=BaW_jenozKc&list=PL1',
             'https://www.youtube.com/playlist?list=PLrEnWoR732',
@@ -104,16 +105,15 @@ class UrlPatternsTest(unittest.TestCase):
             'ytsearch:film',
             'film',
         ]
-        extractors = downloader._Extractors(downloader._all_extractors())
         suited = set()
         for url in urls:
-            expected = [key for key, extractor in dict.items(extractors) if extractor.suitable(url)]
-            extractors.url = url
-            self.assertEqual([key for key, extractor in extractors.items() if extractor.suitable(url)], expected)
-            suited.update(expected[:1])
+            every = extractors.all_extractors().items()
+            expected = next(key for key, extractor in every if extractor.suitable(url))
+            self.assertEqual(extractors.key_for(url), expected)
+            suited.add(expected)
         self.assertGreater(len(suited), 6)
 
     def test_few_extractors_are_asked(self):
-        extractors = downloader._Extractors(downloader._all_extractors())
-        extractors.url = 'https://video.example/watch/1'
-        self.assertLess(len(list(extractors.items())), len(extractors) / 10)
+        every = list(dict.values(extractors.all_extractors()))
+        asked = [extractor for extractor in every if extractors._url_test(extractor) == extractor.suitable]
+        self.assertLess(len(asked), len(every) / 10)

@@ -18,7 +18,6 @@ from download_engine import environment  # noqa: E402
 
 environment.prepare()
 
-from download_engine import downloader  # noqa: E402
 from download_engine.jobs import serve  # noqa: E402
 from yt_dlp.extractor import gen_extractor_classes  # noqa: E402
 from yt_dlp.extractor.common import InfoExtractor  # noqa: E402
@@ -421,7 +420,7 @@ FixtureIE.__module__ = 'yt_dlp.extractor.fixture'
 sys.modules['yt_dlp.extractor.fixture'] = module = types.ModuleType('yt_dlp.extractor.fixture')
 module.FixtureIE = FixtureIE
 
-downloader.gen_extractor_classes = lambda: [FixtureIE, *gen_extractor_classes()]
+yt_dlp.extractor.gen_extractor_classes = lambda: [FixtureIE, *gen_extractor_classes()]
 
 if __name__ == '__main__':
     serve(json.loads(sys.argv[1]))
