@@ -158,19 +158,12 @@ def _is_one_page(playlist, entries):
     return True
 
 
-class _StrictCookiePolicy(http.cookiejar.DefaultCookiePolicy):
-    """Sends host-only cookies (FALSE in the second field of a cookie file, or set without
-    Domain) only to that host, as browsers do (RFC 6265, 5.4). Python's default also sends
-    them to its subdomains."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **{'strict_ns_domain': self.DomainStrictNonDomain, **kwargs})
-
-
 def make_cookies_strict():
-    """Makes the strict policy the default of every cookie jar, because yt-dlp's `requests`
-    handler copies the cookies of a request into a new jar."""
-    http.cookiejar.DefaultCookiePolicy = _StrictCookiePolicy
+    """Sends host-only cookies (FALSE in the second field of a cookie file, or set without Domain) only to that host,
+    as browsers do (RFC 6265, 5.4). Python's default also sends them to its subdomains. Applies to every cookie jar,
+    because yt-dlp's `requests` handler copies the cookies of a request into a new one."""
+    policy = http.cookiejar.DefaultCookiePolicy
+    http.cookiejar.DefaultCookiePolicy = functools.partial(policy, strict_ns_domain=policy.DomainStrictNonDomain)
 
 
 def share_tls_contexts():
