@@ -6,7 +6,6 @@ import queue
 import signal
 import sys
 import threading
-import time
 
 _INTERRUPT_INTERVAL_SECONDS = 0.05
 # sysexits.h: a protocol error.
@@ -34,11 +33,10 @@ class Channel:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         # (id, job) of each job that waits.
         self.jobs = queue.Queue()
+        # Ids of jobs. The parent sends one job at a time.
         self._running = None
-        self._waiting = set()
-        self._cancelled = set()
-        self._main_thread = threading.main_thread().ident
-        signal.signal(signal.SIGUSR1, self._on_signal)
+        self._cancelled = None
+        signal.signal(signal.SIGALRM, self._on_alarm)
         threading.Thread(target=self._read, name='channel', daemon=True).start()
 
     def send(self, message):
@@ -50,12 +48,12 @@ class Channel:
 
         Uses no lock, because an exception raised by a signal could leave it held. The
         order matters instead: this method sets running, then checks cancelled; the reader
-        sets cancelled, then checks running. So at least one of them sees the other's write.
+        sets cancelled, then sends the signal that checks running. So at least one of them
+        sees the other's write.
         """
         try:
             self._running = job_id
-            self._waiting.discard(job_id)
-            if job_id in self._cancelled:
+            if job_id == self._cancelled:
                 raise JobCancelled
             result = work()
             self._running = None
@@ -63,7 +61,6 @@ class Channel:
         finally:
             # The interval between interrupts is too long for a second one to hit this line.
             self._running = None
-            self._cancelled.discard(job_id)
 
     def _read(self):
         try:
@@ -79,27 +76,17 @@ class Channel:
 
     def _receive(self, message):
         if message['type'] == 'run':
-            self._waiting.add(message['id'])
+            self._cancelled = None
             self.jobs.put((message['id'], message['job']))
         elif message['type'] == 'cancel':
-            self._cancel(message['id'])
+            self._cancelled = message['id']
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
         else:
             raise ValueError('unknown message type')
 
-    def _cancel(self, job_id):
-        if job_id != self._running and job_id not in self._waiting:
-            return  # It has already ended.
-        self._cancelled.add(job_id)
-        if self._running == job_id:
-            threading.Thread(target=self._interrupt_until_ended, args=(job_id,), daemon=True).start()
-
-    def _interrupt_until_ended(self, job_id):
-        # Once isn't always enough: Python ignores exceptions raised in a finalizer.
-        while self._running == job_id and job_id in self._cancelled:
-            signal.pthread_kill(self._main_thread, signal.SIGUSR1)
-            time.sleep(_INTERRUPT_INTERVAL_SECONDS)
-
-    def _on_signal(self, _signum, _frame):
-        # Runs in the main thread, possibly after the job has ended.
-        if self._running is not None and self._running in self._cancelled:
+    def _on_alarm(self, _signum, _frame):
+        # Runs in the main thread, possibly before the job has started or after it has ended.
+        if self._running is not None and self._running == self._cancelled:
+            # Once isn't always enough: Python ignores exceptions raised in a finalizer.
+            signal.setitimer(signal.ITIMER_REAL, _INTERRUPT_INTERVAL_SECONDS)
             raise JobCancelled
