@@ -31,24 +31,15 @@ def remember():
 def restore():
     """Reverts every change and records the state of new modules."""
     for owner, (namespace, copies) in _remembered.items():
-        if not _is_equal(vars(owner), copies):
+        if vars(owner) != copies:
             _put_back(owner, namespace, copies)
             _remembered[owner] = _snapshot(owner)
     remember()
 
 
-def _is_equal(namespace, copies):
-    try:
-        return namespace == copies
-    except Exception:
-        # A value that can't be compared may have changed.
-        return False
-
-
 def _put_back(owner, namespace, copies):
-    for key in _data(vars(owner)):
-        if key not in namespace:
-            delattr(owner, key)
+    for key in _data(vars(owner)).keys() - namespace.keys():
+        delattr(owner, key)
     for key, value in _data(namespace).items():
         if type(value) in _CONTAINERS and value != copies[key]:
             value.clear()
@@ -64,18 +55,10 @@ def _classes(module):
 
 def _snapshot(owner):
     namespace = dict(vars(owner))
-    copies = {key: _copy(value) for key, value in _data(namespace).items() if type(value) in _CONTAINERS}
+    copies = {key: copy.deepcopy(value) for key, value in _data(namespace).items() if type(value) in _CONTAINERS}
     return namespace, {**namespace, **copies}
 
 
 def _data(namespace):
     return {key: value for key, value in namespace.items()
             if not key.startswith('__') and key not in _EXEMPT and type(value) in _DATA}
-
-
-def _copy(value):
-    try:
-        return copy.deepcopy(value)
-    except (TypeError, RecursionError):
-        # Contains something that can't be copied, such as a lock, so copy only the top level.
-        return copy.copy(value)
