@@ -1,4 +1,4 @@
-"""Lets yt-dlp read playlists that players accept although they violate RFC 8216, and take the audio that players play."""
+"""Lets yt-dlp take the audio of a playlist that players play, its exact length, and a byte order mark."""
 
 import collections
 import functools
@@ -16,8 +16,8 @@ def engage():
     parse = InfoExtractor._parse_m3u8_formats_and_subtitles
 
     @functools.wraps(parse)
-    def parse_completed(self, m3u8_doc, *args, **kwargs):
-        found = parse(self, with_defaults(completed(m3u8_doc)), *args, **kwargs)
+    def parse_and_mark(self, m3u8_doc, *args, **kwargs):
+        found = parse(self, with_defaults(m3u8_doc), *args, **kwargs)
         _mark_descriptions(found[0], m3u8_doc)
         # The keys in a master playlist may be those of some variants only, so those that are chosen are checked.
         if format_check.is_protected(m3u8_doc):
@@ -27,7 +27,7 @@ def engage():
             format_check.mark_for_check(self, found[0])
         return found
 
-    InfoExtractor._parse_m3u8_formats_and_subtitles = parse_completed
+    InfoExtractor._parse_m3u8_formats_and_subtitles = parse_and_mark
     rounded_duration = InfoExtractor._parse_m3u8_vod_duration
 
     @functools.wraps(rounded_duration)
@@ -42,19 +42,12 @@ def duration(text):
     return sum(float(seconds) for seconds in re.findall(r'^#EXTINF:([\d.]+)', text, re.MULTILINE))
 
 
-def completed(text):
-    """Adds the required tag by which yt-dlp recognizes a media playlist."""
-    if not isinstance(text, str) or '#EXT-X-TARGETDURATION' in text or '#EXTINF' not in text:
-        return text
-    return re.sub('^#EXTM3U', '#EXTM3U\n#EXT-X-TARGETDURATION:10', text, count=1)
-
-
 def with_defaults(text):
     """States one default for each group of audio, which yt-dlp prefers to others that are stated not to be one.
 
     If the default is in the variants themselves, the others are left out: yt-dlp would prefer any separate audio.
     """
-    if not isinstance(text, str) or '#EXT-X-MEDIA:' not in text:
+    if '#EXT-X-MEDIA:' not in text:
         return text
     lines = text.splitlines()
     groups = collections.defaultdict(list)
@@ -75,7 +68,7 @@ def _renditions(lines):
 
 
 def _mark_descriptions(formats, text):
-    if 'describes-video' not in str(text):
+    if 'describes-video' not in text:
         return
     names = {(each.get('LANGUAGE'), each.get('NAME')) for _, each in _renditions(text.splitlines()) if _describes_video(each)}
     for fmt in formats:
