@@ -117,7 +117,7 @@ class Downloader(yt_dlp.YoutubeDL):
         """Prints nothing. yt-dlp would first render tables of formats, thumbnails and subtitles."""
 
     def _check_formats(self, formats, *_args, **_kwargs):
-        """Replaces yt-dlp's own check of doubtful formats, which downloads to temporary files."""
+        """Replaces yt-dlp's own check of formats that an extractor doubts, which downloads to temporary files."""
         for fmt in formats:
             if '__working' not in fmt:
                 fmt['__working'] = format_check.works(self, fmt)
@@ -181,21 +181,15 @@ def build(job, log, extractor_arguments=None):
     """A new downloader for a job. The parent's EngineJob type documents the fields of `job`."""
     params = {
         'quiet': True,
-        'noprogress': True,
         'logger': log,
         'simulate': True,
-        'skip_download': True,
         'cachedir': False,
         'noplaylist': True,
         'playlist_items': '1',
         'default_search': 'error',
         'enable_file_urls': False,
-        # Check only formats that the extractor marks as doubtful.
-        'check_formats': None,
         'socket_timeout': job['socketTimeoutSeconds'],
-        'retries': 1,
         'extractor_retries': 1,
-        'file_access_retries': 0,
         'proxy': job['proxyUrl'],
         # `result` selects for each target, and the first target's order is that of the list.
         'format': lambda context: context['formats'][-1:],

@@ -44,11 +44,9 @@ def engage():
     try:
         from yt_dlp.extractor.youtube import YoutubeIE
         from yt_dlp.extractor.youtube.jsc._builtin.ejs import EJSBaseJCP
-        functions = ('_load_player_data_from_cache', '_store_player_data_to_cache')
-        originals = [getattr(YoutubeIE, name) for name in functions]
+        for name in ('_load_player_data_from_cache', '_store_player_data_to_cache'):
+            setattr(YoutubeIE, name, functools.partialmethod(getattr(YoutubeIE, name), use_disk_cache=True))
+        EJSBaseJCP._ENABLE_PREPROCESSED_PLAYER_CACHE = True
     except (ImportError, AttributeError):
         # Before 2025.11, yt-dlp parses the player itself and caches nothing.
         return
-    EJSBaseJCP._ENABLE_PREPROCESSED_PLAYER_CACHE = True
-    for name, original in zip(functions, originals):
-        setattr(YoutubeIE, name, functools.partialmethod(original, use_disk_cache=True))
