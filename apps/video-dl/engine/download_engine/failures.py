@@ -29,11 +29,9 @@ def describe(error, warnings=()):
 
 
 def _unwrap(error):
-    """The original exception inside a DownloadError. yt-dlp raises the latter while it handles
-    the original, and its exc_info is that of the original's cause."""
+    """The original exception inside a DownloadError, which yt-dlp raises while it handles the original."""
     if type(error).__name__ == 'DownloadError':
-        exc_info = getattr(error, 'exc_info', None)
-        return error.__context__ or (exc_info and exc_info[1]) or error
+        return error.__context__ or error
     return error
 
 

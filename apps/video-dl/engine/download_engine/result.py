@@ -197,7 +197,7 @@ def _aes(value):
 def _playlist(fmt):
     """The playlist in the page, or one built from the fragments that the extractor lists."""
     parts = _parts(fmt)
-    text = _as_playlist(parts) if parts else _whole_text(fmt.get('hls_media_playlist_data'))
+    text = _as_playlist(parts) if parts else _text(fmt.get('hls_media_playlist_data'), None)
     if text is not None and len(text) > limits.PLAYLIST_CHARACTERS:
         raise limits.ResultTooLargeError
     return text or None
@@ -244,7 +244,7 @@ def _cookies(ydl, fmt):
     """The cookies for the host of the format's URL, each with its scope, which the parent checks for each request."""
     host = urllib.parse.urlsplit(fmt['url']).hostname or ''
     found = [cookie for cookie in ydl.cookiejar if _is_for(cookie.domain, host)]
-    cookies = [{**{key: _whole_text(getattr(cookie, key)) or '' for key in ('name', 'value', 'domain', 'path')},
+    cookies = [{**{key: _text(getattr(cookie, key), None) or '' for key in ('name', 'value', 'domain', 'path')},
                 'secure': bool(cookie.secure)} for cookie in found if not cookie.is_expired()]
     return [cookie for cookie in cookies[:limits.COOKIES]
             if all(len(str(field)) <= limits.COOKIE_CHARACTERS for field in cookie.values())]
@@ -264,21 +264,20 @@ def _own_title(info):
 
 
 def _text(value, max_characters=limits.TEXT_CHARACTERS):
-    text = _whole_text(value)
-    return None if text is None else text[:max_characters]
-
-
-def _url(value):
-    """None for a URL that is too long, because a truncated one would lead elsewhere."""
-    text = _whole_text(value)
-    return text if text and len(text) <= limits.URL_CHARACTERS else None
-
-
-def _whole_text(value):
     if value is None or isinstance(value, (dict, list, tuple, set)):
         return None
     # Lone surrogates from a broken page can't be encoded as UTF-8.
-    return str(value).encode('utf-8', 'replace').decode('utf-8')
+    return str(value).encode('utf-8', 'replace').decode('utf-8')[:max_characters]
+
+
+def _url(value):
+    return _whole(value, limits.URL_CHARACTERS)
+
+
+def _whole(value, max_characters):
+    """None for a text that is too long, because a truncated one would mean something else."""
+    text = _text(value, None)
+    return text if text and len(text) <= max_characters else None
 
 
 def _number(value):
