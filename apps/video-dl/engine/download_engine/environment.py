@@ -31,19 +31,14 @@ def trust_only(path):
     certifi.where = lambda: path
 
 
-def describe(network_lock):
-    """The fields of the ready message and of a health result.
-
-    `network_lock` is `kernel` if the system restricts this process and its children to
-    their ports, or `process` if only Python's own sockets are checked.
-    """
+def describe():
+    """yt-dlp's part of the ready message and of a health result."""
     from yt_dlp.version import __version__ as version
     runtime = javascript_runtime()
     return {
         'version': version,
         'ageDays': _age_days(version),
         'javascriptRuntime': f'{runtime.name} {runtime.version}' if runtime else None,
-        'networkLock': network_lock,
     }
 
 

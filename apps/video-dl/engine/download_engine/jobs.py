@@ -16,6 +16,7 @@ def serve(options):
     self_test = SelfTest()
     # Before a second thread starts, which the kernel's lock wouldn't cover.
     ports = filter(None, (options['proxyPort'], options.get('potProviderPort'), self_test.address[1]))
+    # `process`: only Python's own sockets are checked.
     network_lock = 'kernel' if kernel_lock.engage(ports) else 'process'
     channel = Channel()
     self_test.start()
@@ -34,8 +35,7 @@ class _Engine:
         self._self_test = self_test
         self._network_lock = network_lock
         self._pot_provider_port = pot_provider_port
-        self._pot_provider = None
-        self._pot_arguments = {}
+        self._pot_provider, self._pot_arguments = None, {}
 
     def warm_up(self):
         """Returns the ready message."""
@@ -47,10 +47,8 @@ class _Engine:
         hls_playlists.engage()
         redirects.engage()
         player_cache.engage()
-        port = self._pot_provider_port
-        if port:
-            self._pot_provider = pot_provider.engage(port)
-            self._pot_arguments = pot_provider.arguments(port)
+        if self._pot_provider_port:
+            self._pot_provider, self._pot_arguments = pot_provider.engage(self._pot_provider_port)
         lockdown.engage()
         # After the lock, so that it names a JavaScript runtime only if one can start.
         description = self._describe()
@@ -70,7 +68,7 @@ class _Engine:
             pristine.restore()
 
     def _describe(self):
-        return {**environment.describe(self._network_lock), 'potProvider': self._pot_provider}
+        return {**environment.describe(), 'networkLock': self._network_lock, 'potProvider': self._pot_provider}
 
     def _respond(self, job_id, job):
         from . import downloader, failures

@@ -12,12 +12,12 @@ _EXTRACTOR = 'youtubepot-bgutilhttp'
 
 
 def engage(port):
-    """Registers the plugin. Returns its version, or None if it can't be loaded."""
+    """Registers the plugin. Returns its version, or None if it can't be loaded, and the extractor arguments of each job."""
     try:
         from yt_dlp_plugins.extractor import getpot_bgutil_http as plugin
     except Exception as error:
         print(f"the PO token plugin can't be loaded: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        return None
+        return None, {}
     request_pot = plugin.BgUtilHTTPPTP._real_request_pot
 
     def request_without_our_proxy(self, request):
@@ -26,9 +26,4 @@ def engage(port):
 
     plugin.BgUtilHTTPPTP._real_request_pot = request_without_our_proxy
     lockdown.allow_always(('127.0.0.1', port))
-    return plugin.BgUtilHTTPPTP.PROVIDER_VERSION
-
-
-def arguments(port):
-    """yt-dlp's extractor arguments that point the plugin to the port."""
-    return {_EXTRACTOR: {'base_url': [f'http://127.0.0.1:{port}']}}
+    return plugin.BgUtilHTTPPTP.PROVIDER_VERSION, {_EXTRACTOR: {'base_url': [f'http://127.0.0.1:{port}']}}
