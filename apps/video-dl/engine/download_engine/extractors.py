@@ -1,4 +1,4 @@
-"""The extractors that yt-dlp asks about a URL and a page. It would ask all of them, and import every module."""
+"""Which extractors yt-dlp asks about a URL or a page. By itself, it asks all of them and imports every module."""
 
 import functools
 import pathlib

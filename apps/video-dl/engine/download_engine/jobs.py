@@ -86,7 +86,8 @@ class _Engine:
             self._self_test.run()
             return {'kind': 'health', **self._describe()}
         proxy = urllib.parse.urlsplit(job['proxyUrl'])
-        lockdown.allow_only((proxy.hostname, proxy.port))
+        # Without a provider, the second port is None, which no connection has.
+        lockdown.allow_only((proxy.hostname, proxy.port), ('127.0.0.1', self._pot_provider_port))
         ydl = downloader.build(job, log, {**job.get('extractorArguments', {}), **self._pot_arguments})
         try:
             limits.within_memory(lambda: ydl.extract_info(job['url'], download=False))

@@ -23,18 +23,12 @@ _FORBIDDEN = {
 }
 
 _allowed = set()
-_always_allowed = set()
-
-
-def allow_always(*addresses):
-    """Sets the (host, port) pairs that every job may connect to. Takes effect with the next job."""
-    _always_allowed.update(addresses)
 
 
 def allow_only(*addresses):
     """Sets the (host, port) pairs that are allowed from now on."""
     _allowed.clear()
-    _allowed.update(addresses, _always_allowed)
+    _allowed.update(addresses)
 
 
 def _audit(event, args):

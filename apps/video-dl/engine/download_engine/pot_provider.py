@@ -6,8 +6,6 @@ It calls the operator's PO token provider through the parent's loopback port.
 import dataclasses
 import sys
 
-from . import lockdown
-
 _EXTRACTOR = 'youtubepot-bgutilhttp'
 
 
@@ -25,5 +23,4 @@ def engage(port):
         return request_pot(self, dataclasses.replace(request, request_proxy=None))
 
     plugin.BgUtilHTTPPTP._real_request_pot = request_without_our_proxy
-    lockdown.allow_always(('127.0.0.1', port))
     return plugin.BgUtilHTTPPTP.PROVIDER_VERSION, {_EXTRACTOR: {'base_url': [f'http://127.0.0.1:{port}']}}
