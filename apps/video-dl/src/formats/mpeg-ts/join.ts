@@ -14,29 +14,20 @@ import { kindOf, nullPid, packetSize, payloadStart, pidOf, TransportTracks } fro
 const clockRate = 90_000;
 /** Timestamps have 33 bits and wrap after 26.5 hours. */
 const clockSpan = 2 ** 33;
-const pidCount = 8192;
-/** Per segment. */
-const maxPids = 64;
+/** Before the first table, any PID may be one. */
+const maxTracks = 64;
 /** The most packets held back to find the first timestamps on a new clock. */
 const maxHeldPackets = 12_000;
-/** Stands for "no continuity counter yet"; real counters have four bits. */
-const noCounter = 255;
 /** Some packagers fill up the last block before they encrypt a segment. */
 const maxPaddingBytes = 15;
 
 /**
  * Joins segments of an MPEG transport stream (ISO 13818-1). Checks the sync byte of each
- * packet, continues the continuity counters across segments, maps times to one clock, and
- * keeps the PID of a track when a later segment changes it.
+ * packet, maps times to one clock, and keeps the PID of a track when a later segment changes it.
+ * The continuity counters may start again in each segment: ffmpeg only warns of that.
  */
 export class TransportStreamJoiner implements Joiner {
   readonly #timeline = new Timeline();
-  /** Keyed by PID: added to its continuity counter in the current segment. */
-  readonly #counterShifts = new Uint8Array(pidCount).fill(noCounter);
-  /** Keyed by PID: its last continuity counter in the output. */
-  readonly #counters = new Uint8Array(pidCount).fill(noCounter);
-  /** Of the current segment. */
-  readonly #pids = new Set<number>();
   /** Keyed by PID: its last time on the source's clock, with the upper bits restored. */
   readonly #clocks = new Map<number, number>();
   #lastClock: number | null = null;
@@ -91,8 +82,6 @@ export class TransportStreamJoiner implements Joiner {
     this.#firsts = new Map();
     this.#isJump = false;
     this.#awaited = new Set(this.#timeline.recentTracks);
-    this.#counterShifts.fill(noCounter);
-    this.#pids.clear();
   }
 
   /** @param chunk modified in place */
@@ -137,7 +126,6 @@ export class TransportStreamJoiner implements Joiner {
     for (let at = 0; at < packets.length; at += packetSize) {
       this.#heldPackets += 1;
       const packet = packets.subarray(at, at + packetSize);
-      this.#countPid(pidOf(packet));
       if ((packet.readUInt8(1) & 0x40) !== 0) this.#tables.read(packet);
       const pid = this.#tables.outputPid(pidOf(packet));
       const time = pid === null || !this.#isTrack(pid) ? null : this.#decodeTime(packet, pid, true);
@@ -172,16 +160,15 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   /**
-   * Rewrites packets in place to one clock, counter and set of PIDs. Most packets have neither
-   * a table nor a timestamp, so only their counter and PID are read.
+   * Rewrites packets in place to one clock and set of PIDs. Most packets have neither a table nor a
+   * timestamp, so only their PID is read.
    */
   #rewrite(packets: Buffer): readonly Buffer[] {
     let kept = 0;
     for (let at = 0; at < packets.length; at += packetSize) {
       const flags = packets[at + 1] ?? 0;
-      const control = packets[at + 3] ?? 0;
-      const isPlain = (flags & 0x40) === 0 && !hasProgramClock(packets, at, control);
-      if ((flags & 0x40) !== 0) this.#tables.read(packets.subarray(at, at + packetSize));
+      const isStart = (flags & 0x40) !== 0;
+      if (isStart) this.#tables.read(packets.subarray(at, at + packetSize));
       const inputPid = ((flags & 0x1f) << 8) | (packets[at + 2] ?? 0);
       const pid = this.#tables.outputPid(inputPid);
       if (pid === null) continue;
@@ -190,8 +177,8 @@ export class TransportStreamJoiner implements Joiner {
         packets[at + 2] = pid & 0xff;
       }
       if (this.#firstFrame.kind === null) this.#readFirstFrame(packets.subarray(at, at + packetSize), pid);
-      if (pid !== nullPid) packets[at + 3] = (control & 0xf0) | this.#nextCounter(pid, control);
-      if (!isPlain) this.#moveTimes(packets.subarray(at, at + packetSize), pid);
+      if (isStart || hasProgramClock(packets, at))
+        this.#moveTimes(packets.subarray(at, at + packetSize), pid);
       if (kept !== at) packets.copyWithin(kept, at, at + packetSize);
       kept += packetSize;
     }
@@ -207,27 +194,6 @@ export class TransportStreamJoiner implements Joiner {
     const time = this.#isTrack(pid) ? this.#decodeTime(packet, pid, false) : null;
     if (time !== null) this.#timeline.add(pid, time);
     moveTimes(packet, Math.round(this.#timeline.offset * clockRate));
-  }
-
-  /** Continuity counters (2.4.3.3) continue across segments. Gaps within a segment stay visible. */
-  #nextCounter(pid: number, control: number): number {
-    let shift = this.#counterShifts[pid] ?? noCounter;
-    if (shift === noCounter) {
-      this.#countPid(pid);
-      const last = this.#counters[pid] ?? noCounter;
-      const hasPayload = (control & 0x10) !== 0;
-      const next = last === noCounter ? control & 15 : (last + (hasPayload ? 1 : 0)) & 15;
-      shift = (next - (control & 15)) & 15;
-      this.#counterShifts[pid] = shift;
-    }
-    const counter = ((control & 15) + shift) & 15;
-    this.#counters[pid] = counter;
-    return counter;
-  }
-
-  #countPid(pid: number): void {
-    if (pid !== nullPid) this.#pids.add(pid);
-    if (this.#pids.size > maxPids) throw damaged('it has too many streams');
   }
 
   /** Whether a PID carries audio or video. Before the first table, any PID may. */
@@ -247,6 +213,7 @@ export class TransportStreamJoiner implements Joiner {
     const step = modulo(raw - modulo(near, clockSpan) + clockSpan / 2, clockSpan) - clockSpan / 2;
     const clock = near + step;
     if (!this.#firstTimes.has(pid)) {
+      if (this.#firstTimes.size >= maxTracks) throw damaged('it has too many streams');
       const [first = at] = fields;
       const time = (clock + modulo(readTime(packet, first) - raw, clockSpan)) / clockRate;
       this.#firstTimes.set(pid, time);
@@ -285,15 +252,18 @@ function writeTime(packet: Buffer, at: number, time: number): void {
   packet.writeUInt16BE((time % 2 ** 15) * 2 + 1, at + 3);
 }
 
-/** Whether the packet at `at` has a program clock reference. @param control its fourth byte */
-function hasProgramClock(packets: Buffer, at: number, control: number): boolean {
-  return (control & 0x20) !== 0 && (packets[at + 4] ?? 0) >= 7 && ((packets[at + 5] ?? 0) & 0x10) !== 0;
+/** Whether the packet at `at` has a program clock reference. */
+function hasProgramClock(packets: Buffer, at: number): boolean {
+  return (
+    ((packets[at + 3] ?? 0) & 0x20) !== 0 &&
+    (packets[at + 4] ?? 0) >= 7 &&
+    ((packets[at + 5] ?? 0) & 0x10) !== 0
+  );
 }
 
 /** Shifts the presentation and decode times and the program clock reference (2.4.3.4). */
 function moveTimes(packet: Buffer, ticks: number): void {
-  const control = packet.readUInt8(3);
-  if (hasProgramClock(packet, 0, control)) {
+  if (hasProgramClock(packet, 0)) {
     const base = packet.readUInt32BE(6) * 2 + (packet.readUInt8(10) >> 7);
     const moved = modulo(base + ticks, clockSpan);
     packet.writeUInt32BE(Math.floor(moved / 2), 6);
