@@ -86,19 +86,10 @@ export class TransportStreamJoiner implements Joiner {
 
   /** @param chunk modified in place */
   push(chunk: Buffer): readonly Buffer[] {
-    const cut = this.#rest.length;
-    const needed = cut === 0 ? 0 : packetSize - cut;
-    if (chunk.length < needed) {
-      this.#rest = Buffer.concat([this.#rest, chunk]);
-      return [];
-    }
-    const whole = Math.floor((chunk.length - needed) / packetSize) * packetSize;
-    const output: Buffer[] = [];
-    // A packet split between two chunks. Copying only that packet is cheaper than joining the chunks.
-    if (needed > 0) output.push(...this.#take(Buffer.concat([this.#rest, chunk.subarray(0, needed)])));
-    if (whole > 0) output.push(...this.#take(chunk.subarray(needed, needed + whole)));
-    this.#rest = Buffer.from(chunk.subarray(needed + whole));
-    return output;
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const wholeBytes = bytes.length - (bytes.length % packetSize);
+    this.#rest = Buffer.from(bytes.subarray(wholeBytes));
+    return wholeBytes === 0 ? [] : this.#take(bytes.subarray(0, wholeBytes));
   }
 
   end(): readonly Buffer[] {
