@@ -128,24 +128,23 @@ const startsOtherwise = "The beginning of the site's media differs from what the
 /** @throws UnexpectedMediaError if a copied track changes its parameters, or a track that isn't output begins */
 function assertNoChange({ plan, inputs, facts }: Made): void {
   const [video, audio] = [inputs[0]?.changes, inputs.at(-1)?.changes];
-  const changed = { video: video?.changed?.has('video'), audio: audio?.changed?.has('audio') };
-  for (const track of ['video', 'audio'] as const)
-    if (plan[track]?.action === 'copy' && changed[track])
-      throw new UnexpectedMediaError({ kind: 'changes', track }, changesInTheMiddle);
+  const changesAudio = audio?.changesAudio === true;
+  if (plan.audio?.action === 'copy' && changesAudio)
+    throw new UnexpectedMediaError({ kind: 'changes', track: 'audio' }, changesInTheMiddle);
   const size = plan.video?.action === 'copy' ? largestOf(video?.pictureSizes ?? []) : undefined;
   if (size !== undefined)
     throw new UnexpectedMediaError({ kind: 'changes', track: 'video', size }, changesInTheMiddle);
   const isUntimed =
     plan.target === 'mp3' && plan.expected.clip === null && facts.inputs.at(-1)?.format === 'aac';
-  if (isUntimed && changed.audio && plan.audio?.ignoresTimes !== true)
+  if (isUntimed && changesAudio && plan.audio?.ignoresTimes !== true)
     throw new UnexpectedMediaError({ kind: 'untimed_audio' }, changesInTheMiddle);
   if (plan.video === null || plan.audio !== null) return;
   const late = facts.lateAudio;
   if (late !== null) throw new UnexpectedMediaError({ ...late, kind: 'late_audio' }, changesInTheMiddle);
   const isAwaited = plan.awaitsAudio && audio?.hasAudio === true;
-  if (isAwaited || (facts.hasUnknownAudio && inputs.some(({ changes }) => changes.added?.has('audio'))))
+  if (isAwaited || (facts.hasUnknownAudio && inputs.some(({ changes }) => changes.addsAudio)))
     throw new UnexpectedMediaError({ kind: 'late_audio', at: 0, seconds: 0 }, changesInTheMiddle);
-  if (inputs.some(({ changes }) => changes.omitted?.has('audio'))) throw lateAudio();
+  if (inputs.some(({ changes }) => changes.omitsAudio)) throw lateAudio();
 }
 
 /**

@@ -116,7 +116,7 @@ export class Expectation {
     // ffmpeg also decodes media before and after a clip.
     if (this.clip !== null && !input.isJoined) return 0;
     // ffmpeg counts samples, which say nothing about time if their rate changes.
-    if (!input.isJoined && input.changes?.changed?.has('audio') === true) return 0;
+    if (!input.isJoined && input.changes?.changesAudio === true) return 0;
     const lost = input.isJoined
       ? track.gapSeconds - (input.lengths?.audioGaps ?? Infinity)
       : // ffmpeg drops audio whose timestamps overlap.

@@ -1,7 +1,5 @@
 import type { PictureSize } from './mpeg-ts/picture-size.js';
 
-export type TrackKind = 'video' | 'audio';
-
 /** What the playlist says about a segment. */
 export interface SegmentFacts {
   /** Stated duration; null if not stated. */
@@ -18,12 +16,12 @@ export interface SegmentFacts {
 
 /** What a reader notices about tracks while it reads a stream. */
 export interface TrackChanges {
-  /** The tracks whose parameters have changed, so that a copy would keep the wrong ones. */
-  readonly changed?: ReadonlySet<TrackKind>;
-  /** The kinds of track that only begin later. */
-  readonly added?: ReadonlySet<TrackKind>;
-  /** The kinds of track that begin later and are left out. */
-  readonly omitted?: ReadonlySet<TrackKind>;
+  /** The parameters of its audio have changed, so that a copy would keep the wrong ones. */
+  readonly changesAudio?: boolean;
+  /** Its audio only begins later. */
+  readonly addsAudio?: boolean;
+  /** Its audio begins later and is left out. */
+  readonly omitsAudio?: boolean;
   /** The sizes of its H.264 or HEVC so far. */
   readonly pictureSizes?: readonly PictureSize[];
   /** Of its first AAC, as {@link FormatWatch} compares them. */

@@ -33,7 +33,7 @@ export function conversionOf(plan: Plan, learnt: readonly Learnt[]): Plan {
 export function withInputs(whole: Plan, inputs: readonly OpenedInput[]): Plan {
   const size = largestOf(inputs[0]?.changes?.pictureSizes ?? []);
   const sized = size === undefined ? whole : withLearnt(whole, { kind: 'changes', track: 'video', size });
-  const changesAudio = inputs.at(-1)?.changes?.changed?.has('audio') === true;
+  const changesAudio = inputs.at(-1)?.changes?.changesAudio === true;
   const plan = changesAudio ? withLearnt(sized, { kind: 'changes', track: 'audio' }) : sized;
   if (plan.expected.clip === null) return plan;
   const { video, audio } = plan;

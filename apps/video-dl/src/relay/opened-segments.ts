@@ -60,10 +60,10 @@ export class OpenedSegments implements OpenedBytes {
   get changes(): TrackChanges {
     const changes = this.#joined?.media.changes ?? {};
     if (this.#ahead === null) return changes;
-    const { changed = [], pictureSizes = [] } = changes;
+    const { changesAudio = false, pictureSizes = [] } = changes;
     return {
       ...changes,
-      changed: new Set(this.#ahead.changesAudio ? [...changed, 'audio'] : changed),
+      changesAudio: changesAudio || this.#ahead.changesAudio,
       pictureSizes: [...pictureSizes, ...this.#ahead.sizes],
     };
   }

@@ -32,7 +32,7 @@ export class FrameChain extends UnitWalker implements StructureCheck {
   /** Bytes before the first frames. */
   #bytesBefore = 0;
   readonly #format = new FormatWatch();
-  readonly changes = { changed: new Set<'audio'>() };
+  readonly changes = { changesAudio: false };
   minBytes: number | undefined;
 
   /** Reads the header of the next frame or tag. @returns how many stray bytes to skip */
@@ -67,7 +67,7 @@ export class FrameChain extends UnitWalker implements StructureCheck {
     this.left = sizeBytes;
     this.#chain += 1;
     this.#chainBytes += sizeBytes;
-    if (this.#chain >= minChainFrames && this.#format.hasChanged(format)) this.changes.changed.add('audio');
+    if (this.#chain >= minChainFrames && this.#format.hasChanged(format)) this.changes.changesAudio = true;
     if (this.#chain !== minChainFrames) return;
     if (this.#hasFrames) this.#stray.mediaResumed();
     this.#hasFrames = true;

@@ -1,6 +1,6 @@
 import { type AudioFrame, FormatWatch, frameAt, frameHeaderBytes, id3TagBytes } from './frames.js';
 import { readXingHeader } from './info-frame.js';
-import type { FirstTimes, Joiner, SegmentFacts, TrackKind, TrackLengths } from '../joiner.js';
+import type { FirstTimes, Joiner, SegmentFacts, TrackLengths } from '../joiner.js';
 import { damaged } from '../rejection.js';
 import { UnitFilter } from '../structure-check.js';
 import { Timeline } from '../timeline.js';
@@ -32,7 +32,7 @@ export class PackedAudioJoiner extends UnitFilter implements Joiner {
   #isFirst = true;
   #hasFrames = false;
   readonly #format = new FormatWatch();
-  readonly changes = { changed: new Set<TrackKind>() };
+  readonly changes = { changesAudio: false };
 
   get firstTimes(): FirstTimes {
     return { video: null, audio: this.startSeconds, areAllKnown: this.#hasFrames };
@@ -94,7 +94,7 @@ export class PackedAudioJoiner extends UnitFilter implements Joiner {
     if (frame === undefined) throw damaged("a part of it isn't audio");
     if (!this.#hasFrames) this.#timeline.place(new Map([[0, this.#seconds]]));
     this.#hasFrames = true;
-    if (this.#format.hasChanged(frame.format)) this.changes.changed.add('audio');
+    if (this.#format.hasChanged(frame.format)) this.changes.changesAudio = true;
     this.#timeline.add(0, this.#seconds, frame.seconds);
     this.#seconds += frame.seconds;
   }

@@ -1,6 +1,5 @@
 import { crc32 } from '../crc32.js';
 import { FormatWatch, readAdtsFrame } from '../mpeg-audio/frames.js';
-import type { TrackKind } from '../joiner.js';
 import { notJoinable } from '../rejection.js';
 import { isSameSize, type PictureSize, pictureSizeIn } from './picture-size.js';
 
@@ -23,12 +22,11 @@ export class TransportTracks {
   #maps: ReadonlySet<number> = new Set();
   /** Maps a PID of the input to its PID in the output; null drops its packets. */
   #renamed: ReadonlyMap<number, number | null> = new Map();
-  /** The tracks whose parameters have changed. */
-  readonly changed = new Set<TrackKind>();
-  /** The kinds of track that only later tables list. */
-  readonly added = new Set<TrackKind>();
-  /** Those of them that are left out, because other tracks change their PIDs at the same time. */
-  readonly omitted = new Set<TrackKind>();
+  changesAudio = false;
+  /** Whether only later tables list audio. */
+  addsAudio = false;
+  /** Whether that is left out, because other tracks change their PIDs at the same time. */
+  omitsAudio = false;
   /** Whether a frame of audio has begun: its tables may list audio that never comes. */
   hasAudio = false;
   /** The sizes of its H.264 or HEVC, each once. */
@@ -93,13 +91,13 @@ export class TransportTracks {
     else if (isAddition(streams, tracks)) {
       this.tracks = streams;
       this.#renamed = new Map();
-      for (const kind of newKinds(streams, tracks)) this.added.add(kind);
+      this.addsAudio ||= isAudioNew(streams, tracks);
     } else {
       const renamed = renames(streams, tracks);
       // The tables at the beginning of the output stay valid, so later ones are dropped.
       for (const pid of [patPid, ...this.#maps]) renamed.set(pid, null);
       this.#renamed = renamed;
-      for (const kind of newKinds(streams, tracks)) this.omitted.add(kind);
+      this.omitsAudio ||= isAudioNew(streams, tracks);
     }
   }
 
@@ -113,7 +111,7 @@ export class TransportTracks {
     if (start + 9 > packetSize || packet.readUIntBE(start, 3) !== 1) return;
     const at = start + 9 + packet.readUInt8(start + 8);
     const frame = at + 7 > packetSize ? undefined : readAdtsFrame(packet, at);
-    if (frame !== undefined && this.#format.hasChanged(frame.format)) this.changed.add('audio');
+    if (frame !== undefined) this.changesAudio ||= this.#format.hasChanged(frame.format);
   }
 
   #readSize(packet: Buffer, type: number): void {
@@ -123,7 +121,7 @@ export class TransportTracks {
   }
 
   /** The one that is sent, like in ffmpeg. */
-  #main(kind: TrackKind): Elementary | undefined {
+  #main(kind: 'video' | 'audio'): Elementary | undefined {
     return this.tracks?.find(({ type }) => kindOf(type) === kind);
   }
 }
@@ -150,12 +148,9 @@ function renames(streams: readonly Elementary[], tracks: readonly Elementary[]):
 }
 
 /** Private data may be anything, so they don't count. */
-function newKinds(streams: readonly Elementary[], tracks: readonly Elementary[]): TrackKind[] {
-  return streams.flatMap(({ type }) => {
-    const kind = kindOf(type);
-    const isNew = type !== privateType && tracks.every((track) => kindOf(track.type) !== kind);
-    return kind !== 'other' && isNew ? [kind] : [];
-  });
+function isAudioNew(streams: readonly Elementary[], tracks: readonly Elementary[]): boolean {
+  const isListed = streams.some(({ type }) => type !== privateType && kindOf(type) === 'audio');
+  return isListed && tracks.every(({ type }) => kindOf(type) !== 'audio');
 }
 
 export function pidOf(packet: Buffer): number {
@@ -209,7 +204,7 @@ const adtsType = 0x0f;
 const videoTypes = new Set([0x01, 0x02, 0x10, 0x1b, 0x24]);
 const audioTypes = new Set([0x03, 0x04, privateType, adtsType, 0x11, 0x81, 0x87]);
 
-export function kindOf(type: number): TrackKind | 'other' {
+export function kindOf(type: number): 'video' | 'audio' | 'other' {
   if (videoTypes.has(type)) return 'video';
   return audioTypes.has(type) ? 'audio' : 'other';
 }
