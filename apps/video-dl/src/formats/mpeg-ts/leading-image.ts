@@ -12,26 +12,19 @@ const maxImageBytes = 16 * 1024;
  */
 export class LeadingImage {
   /** Null once the start has been seen. */
-  #held: Buffer[] | null = [];
-  #heldBytes = 0;
-  #neededBytes = signatureBytes;
+  #held: Buffer | null = Buffer.alloc(0);
 
   /** @returns the bytes to read so far, possibly none */
   push(chunk: Buffer): Buffer {
     if (this.#held === null) return chunk;
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    if (this.#heldBytes < this.#neededBytes) return Buffer.alloc(0);
-    if (this.#neededBytes === signatureBytes && isImage(Buffer.concat(this.#held))) {
-      this.#neededBytes = maxImageBytes + provingPackets * packetSize;
-      if (this.#heldBytes < this.#neededBytes) return Buffer.alloc(0);
-    }
-    return this.end();
+    this.#held = Buffer.concat([this.#held, chunk]);
+    const neededBytes = isImage(this.#held) ? maxImageBytes + provingPackets * packetSize : signatureBytes;
+    return this.#held.length < neededBytes ? Buffer.alloc(0) : this.end();
   }
 
   /** @returns what is still held */
   end(): Buffer {
-    const head = Buffer.concat(this.#held ?? []);
+    const head = this.#held ?? Buffer.alloc(0);
     this.#held = null;
     return isImage(head) ? afterImage(head) : head;
   }
