@@ -21,7 +21,6 @@ export class FileStructure {
   #beginning: Buffer = Buffer.alloc(0);
   /** End of the contiguous bytes. */
   #position = 0;
-  #firstByte: number | undefined;
   #size = Infinity;
 
   /**
@@ -29,8 +28,8 @@ export class FileStructure {
    * every byte was read and only the timestamps state a duration.
    */
   get isWhole(): boolean {
-    const statedBytes = this.#check?.statedBytes;
-    const endsAt = statedBytes ?? (this.#firstByte === transportSync ? this.#size : Infinity);
+    const isTransport = this.#check instanceof TransportPackets;
+    const endsAt = this.#check?.statedBytes ?? (isTransport ? this.#size : Infinity);
     return endsAt <= this.#size && this.#position >= endsAt;
   }
 
@@ -55,8 +54,6 @@ export class FileStructure {
    */
   read(offset: number, bytes: Buffer): void {
     const gap = offset - this.#position;
-    if (offset === 0) this.#firstByte ??= bytes[0];
-    if (this.#check === null && gap <= 0) this.#position = Math.max(this.#position, offset + bytes.length);
     if (this.#check === null || offset + bytes.length <= this.#position) return;
     if (gap > 0) {
       if (this.#check?.canSkip(gap) !== true) return;
