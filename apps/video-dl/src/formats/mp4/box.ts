@@ -53,11 +53,14 @@ const maxChildBoxes = 1024;
 /** Of a box with few children of each type. Movies between segments are read in the main process, which must be quick. */
 const maxNamedBoxes = 64;
 
-/** The child boxes of `parent` after `skip` bytes (its header, plus the version and flags of a full box). */
+/**
+ * The child boxes of `parent` after `skip` bytes (its header, plus the version and flags of a full box).
+ * QuickTime ends its lists with four zero bytes, and some writers pad them.
+ */
 export function childBoxes(parent: Buffer, skip = 8, maxBoxes = maxChildBoxes): Box[] {
   const children: Box[] = [];
   let offset = skip;
-  while (offset < parent.length) {
+  while (parent.length - offset >= 8 && parent.readUInt32BE(offset) !== 0) {
     const header = readBoxHeader(parent, offset);
     const end = header === undefined ? Infinity : offset + header.size;
     if (header === undefined || end > parent.length)

@@ -1,5 +1,5 @@
 import type { HdrTransfer } from '../probed.js';
-import { type Box, childBoxes, readBoxHeader } from './box.js';
+import { type Box, childBoxes } from './box.js';
 
 /**
  * ffprobe's codec names, keyed by sample entry (ISO 14496-12 and the registry at mp4ra.org). `avc3` and `hev1` keep
@@ -72,9 +72,9 @@ export function codecOf(entry: Box): string | undefined {
 
 /** The `esds` box of an `mp4a` entry; undefined without one. */
 export function elementaryStreamOf({ bytes }: Box): Buffer | undefined {
-  const boxes = lenientChildren(bytes, audioFieldBytes[bytes.readUInt16BE(16)] ?? bytes.length);
+  const boxes = childBoxes(bytes, audioFieldBytes[bytes.readUInt16BE(16)] ?? bytes.length);
   const wave = boxes.find(({ type }) => type === 'wave')?.bytes ?? Buffer.alloc(0);
-  return [...boxes, ...lenientChildren(wave, 8)].find(({ type }) => type === 'esds')?.bytes;
+  return [...boxes, ...childBoxes(wave)].find(({ type }) => type === 'esds')?.bytes;
 }
 
 /** Where the content of the decoder configuration begins in an `esds` box: tag 4, a length of one to four bytes, the object type. */
@@ -84,19 +84,4 @@ export function decoderConfigAt(esds: Buffer): number | undefined {
   let at = tagAt + 1;
   while (at < tagAt + 4 && (esds.readUInt8(at) & 0x80) !== 0) at += 1;
   return at + 1;
-}
-
-const maxChildren = 64;
-
-/** Child boxes; QuickTime ends its lists with four zero bytes, and some writers pad them. */
-export function lenientChildren(parent: Buffer, skip: number): Box[] {
-  const children: Box[] = [];
-  for (let offset = skip; parent.length - offset >= 8 && children.length < maxChildren;) {
-    const header = readBoxHeader(parent, offset);
-    if (header === undefined || header.size > parent.length - offset) break;
-    const bytes = parent.subarray(offset, offset + header.size);
-    children.push({ type: header.type, bytes });
-    offset += header.size;
-  }
-  return children;
 }

@@ -1,5 +1,5 @@
-import { type Box, makeBox } from '../box.js';
-import { codecOf, elementaryStreamOf, lenientChildren } from '../sample-entry.js';
+import { type Box, childBoxes, makeBox } from '../box.js';
+import { codecOf, elementaryStreamOf } from '../sample-entry.js';
 import { NotRemuxableError } from './layout.js';
 
 export interface SampleDescription {
@@ -29,7 +29,7 @@ const audioEntryBytes = 36;
  * @throws NotRemuxableError for codecs and features other than those that all MP4 players know
  */
 export function readSampleDescription(stsd: Buffer, handler: 'vide' | 'soun'): SampleDescription {
-  const entries = lenientChildren(stsd, 16);
+  const entries = childBoxes(stsd, 16);
   const rewritten = entries.map((entry) => (handler === 'vide' ? videoEntry(entry) : audioEntry(entry)));
   const [first] = rewritten;
   if (first === undefined || rewritten.length !== stsd.readUInt32BE(12))
@@ -50,7 +50,7 @@ interface Entry {
 function videoEntry({ type, bytes }: Box): Entry {
   const [codec, config] = [codecOf({ type, bytes }), configBoxes[type]];
   if (codec === undefined || config === undefined) throw new NotRemuxableError(`its video is ${type}`);
-  const boxes = lenientChildren(bytes, videoEntryBytes).filter((box) => videoBoxes.includes(box.type));
+  const boxes = childBoxes(bytes, videoEntryBytes).filter((box) => videoBoxes.includes(box.type));
   if (!boxes.some((box) => box.type === config)) throw new NotRemuxableError('its video has no header');
   const fields = Buffer.from(bytes.subarray(8, videoEntryBytes));
   // QuickTime has a version, a vendor and qualities here, which MP4 reserves.
