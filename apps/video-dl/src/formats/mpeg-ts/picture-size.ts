@@ -31,7 +31,8 @@ const readers: Readonly<Partial<Record<number, ParameterReader>>> = {
 
 /**
  * The size of video, if a set of its parameters is among these bytes.
- * @returns undefined also if the set doesn't end with them, or has scaling matrices, or for other types of streams
+ * @returns undefined also if the set doesn't end with them, for other types of streams, and for features that hardly
+ * any encoder uses: scaling matrices, and cycles in the order of frames
  */
 export function pictureSizeIn(bytes: Buffer, type: number): PictureSize | undefined {
   const reader = readers[type];
@@ -55,18 +56,15 @@ function h264Size(bits: Bits): PictureSize | undefined {
   bits.number();
   if (highProfiles.includes(profile)) {
     if (bits.number() === 3) bits.take(1);
-    bits.skipNumbers(2);
+    bits.number();
+    bits.number();
     // Whether the transform may be bypassed, and whether there are scaling matrices.
     if (bits.take(2) % 2 === 1) return undefined;
   }
   bits.number();
   const order = bits.number();
   if (order === 0) bits.number();
-  if (order === 1) {
-    bits.take(1);
-    bits.skipNumbers(2);
-    bits.skipNumbers(bits.number());
-  }
+  if (order === 1) return undefined;
   bits.number();
   bits.take(1);
   const [columns, rows] = [bits.number() + 1, bits.number() + 1];
@@ -126,9 +124,5 @@ class Bits {
     let zeros = 0;
     while (zeros < 32 && this.take(1) === 0) zeros += 1;
     return 2 ** zeros - 1 + this.take(zeros);
-  }
-
-  skipNumbers(count: number): void {
-    for (let left = count; left > 0 && !this.areOver; left -= 1) this.number();
   }
 }
