@@ -7,14 +7,6 @@ const maxFragmentHeaderBytes = 1024 ** 2;
 const numbersPerPart = 1024;
 const hasBaseOffset = 0x01;
 
-/** Where the parts of a source are in the output. */
-export interface RewrittenPart {
-  /** Counted from 0. */
-  readonly number: number;
-  /** Position in the output minus position in the source. */
-  readonly shiftBytes: number;
-}
-
 /**
  * Makes the fragments of a one-track file those of a track in another file (ISO 14496-12, 8.8.5,
  * 8.8.7), without changing their size: their track, their numbers and, if absolute, their offsets.
@@ -23,7 +15,7 @@ export interface RewrittenPart {
 export class FragmentRewriter extends BoxStream {
   readonly #trackId: number;
   readonly #onFragment: (moof: Buffer) => void;
-  #part: RewrittenPart = { number: 0, shiftBytes: 0 };
+  #part = { number: 0, shiftBytes: 0 };
   #fragments = 0;
 
   /** @param onFragment gets each rewritten `moof` box */
@@ -33,8 +25,11 @@ export class FragmentRewriter extends BoxStream {
     this.#onFragment = onFragment;
   }
 
-  /** Starts a part, which consists of whole boxes. */
-  begin(part: RewrittenPart): void {
+  /**
+   * Starts a part, which consists of whole boxes.
+   * @param part its number, counted from 0, and its position in the output minus that in the source
+   */
+  begin(part: { readonly number: number; readonly shiftBytes: number }): void {
     this.#part = part;
     this.#fragments = 0;
   }
