@@ -129,8 +129,8 @@ function withoutLead(
 ): number | null {
   const lead = leadOf(Number(start) || 0, name);
   if (seconds === null || lead >= seconds) return seconds;
-  const ends = streams.flatMap(({ duration, start_time: first }) => duration && duration + (first ?? 0));
-  const lastEnd = Math.max(...ends.flatMap((end) => end ?? []));
+  const ends = streams.map(({ duration, start_time: first }) => (duration ?? -Infinity) + (first ?? 0));
+  const lastEnd = Math.max(...ends);
   const countsFromZero = /matroska|flv/.test(name) || Math.abs(lastEnd - seconds) < lead / 2;
   return countsFromZero ? seconds - lead : seconds;
 }
@@ -207,16 +207,12 @@ function isMatroska(formatName: string): boolean {
   return formatName.startsWith('matroska');
 }
 
-/** Matroska's tag states when a track ends, not how long it is. */
+/** Matroska's tag states when a track ends (`00:03:32.500000000`), not how long it is. */
 function matroskaSeconds({ tags, start_time: start }: ReportedStream): number | null {
-  const end = parseClock(tags?.DURATION);
-  return end === null ? null : Math.max(0, end - (start ?? 0));
-}
-
-/** `00:03:32.500000000` */
-function parseClock(text: string | undefined): number | null {
-  const parts = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/u.exec(text ?? '');
-  return parts === null ? null : Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]);
+  const end = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/u.exec(tags?.DURATION ?? '');
+  if (end === null) return null;
+  const [hours, minutes, seconds] = end.slice(1).map(Number);
+  return Math.max(0, Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) - (start ?? 0));
 }
 
 function parseRatio(text: string | undefined): number | null {
