@@ -9,7 +9,7 @@ import type {
 import { damaged } from '../rejection.js';
 import { Timeline } from '../timeline.js';
 import { FirstFrame, isReadable } from './first-frame.js';
-import { kindOf, nullPid, packetSize, payloadStart, pidOf, TransportTracks } from './tracks.js';
+import { kindOf, packetSize, payloadStart, pidOf, TransportTracks } from './tracks.js';
 
 const clockRate = 90_000;
 /** Timestamps have 33 bits and wrap after 26.5 hours. */
@@ -18,7 +18,7 @@ const clockSpan = 2 ** 33;
 const maxTracks = 64;
 /** The most packets held back to find the first timestamps on a new clock. */
 const maxHeldPackets = 12_000;
-/** Some packagers fill up the last block before they encrypt a segment. */
+/** Some packagers fill up the last block with zeros before they encrypt a segment. */
 const maxPaddingBytes = 15;
 
 /**
@@ -56,7 +56,7 @@ export class TransportStreamJoiner implements Joiner {
 
   get frameSeconds(): number | null {
     const video = this.#tables.tracks?.find(({ type }) => kindOf(type) === 'video');
-    return this.#firstSteps.get(video?.pid ?? nullPid) ?? null;
+    return video === undefined ? null : (this.#firstSteps.get(video.pid) ?? null);
   }
 
   get firstTimes(): FirstTimes {
@@ -93,7 +93,8 @@ export class TransportStreamJoiner implements Joiner {
   }
 
   end(): readonly Buffer[] {
-    if (!isZeroPadding(this.#rest)) throw damaged('a part of it ends in the middle of a packet');
+    if (this.#rest.length > maxPaddingBytes || this.#rest.some((byte) => byte !== 0))
+      throw damaged('a part of it ends in the middle of a packet');
     this.#rest = Buffer.alloc(0);
     const output = this.#place();
     this.#timeline.endSegment();
@@ -265,8 +266,4 @@ function moveTimes(packet: Buffer, ticks: number): void {
 
 function modulo(value: number, span: number): number {
   return ((value % span) + span) % span;
-}
-
-function isZeroPadding(bytes: Buffer): boolean {
-  return bytes.length <= maxPaddingBytes && bytes.every((byte) => byte === 0);
 }

@@ -4,7 +4,6 @@ import { notJoinable } from '../rejection.js';
 import { isSameSize, type PictureSize, pictureSizeIn } from './picture-size.js';
 
 export const packetSize = 188;
-export const nullPid = 0x1fff;
 const patPid = 0;
 const lastReservedPid = 0x1f;
 const maxSizes = 16;
