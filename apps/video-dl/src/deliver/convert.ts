@@ -59,11 +59,13 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
     signal: job.signal,
     onStderrLine: (line) => facts.readLine(line),
   });
+  // Before anything else is awaited: what nobody listens to is discarded.
+  const media = new OutputReader(child.stdout);
   const run = await output.begin(expected);
   const send = clientFrom(range?.start ?? 0, job, plan);
   const made = { plan, inputs, facts, run, child };
   let hasBegun = false;
-  for await (const parts of readMedia(child, run, job, session)) {
+  for await (const parts of readMedia(media, run, job, session)) {
     assertNoChange(made);
     if (!hasBegun) {
       hasBegun = true;
@@ -194,12 +196,11 @@ const maxIdleTimeouts = 6;
  * @throws the abort's reason, including when ffmpeg or upstream sends nothing for too long.
  */
 async function* readMedia(
-  child: ChildGroup,
+  output: OutputReader,
   run: OutputRun,
   job: StreamJob,
   session: RelaySession,
 ): AsyncGenerator<readonly Buffer[], void, undefined> {
-  const output = new OutputReader(child.stdout);
   const held: Buffer[] = [];
   try {
     while (!run.hasMedia) {

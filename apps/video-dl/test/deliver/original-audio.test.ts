@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { media, type Site, startSite } from '@media-services/fault-site';
@@ -257,6 +258,25 @@ describe('audio in other files has the title, the author and the cover', () => {
     const plain = await receive(address(name));
     const plainFile = join(folder, `plain-${name}.${extension}`);
     await writeFile(plainFile, plain.body);
+    expect(await packets(file, [])).toBe(await packets(plainFile, []));
+  });
+
+  it.each([
+    ['front.mp4', 'm4a'],
+    ['vp9.webm', 'opus'],
+  ])('but no cover if that comes too late: %s', async (name, extension) => {
+    site.on('/media/cover.jpg', async (_req, res) => {
+      await delay(2000);
+      res.end(large);
+    });
+    const query = new URLSearchParams({ url: `${site.url}/json-ld?media=${name}`, fmt: 'original' });
+    const { body, complete } = await receive(`${service.url}/api/stream?${query.toString()}`);
+    expect(complete).toBe(true);
+    const file = join(folder, `late-${name}.${extension}`);
+    await writeFile(file, body);
+    expect((await inspect(file)).streams).toHaveLength(1);
+    const plainFile = join(folder, `plain-${name}.${extension}`);
+    await writeFile(plainFile, (await receive(address(name))).body);
     expect(await packets(file, [])).toBe(await packets(plainFile, []));
   });
 });
