@@ -29,7 +29,7 @@ version=$(dpkg-parsechangelog --show-field Version)
   --enable-libdav1d --enable-libmp3lame --enable-libx264 --enable-libzimg --enable-zlib \
   --enable-protocol=file,http,pipe,tcp --enable-indev=lavfi --enable-demuxer="$demuxers,image_webp_pipe" \
   --enable-decoder="$video,$audio,$pcm,webp,wrapped_avframe" --enable-encoder=aac,libmp3lame,libx264,mjpeg,pcm_s16le,rawvideo,wrapped_avframe \
-  --enable-muxer=adts,framecrc,image2pipe,mov,mp3,mp4,null,wav --enable-filter="$filters" --enable-bsfs --enable-parsers
+  --enable-muxer=adts,framecrc,image2pipe,mov,mp3,mp4,null,ogg,wav --enable-filter="$filters" --enable-bsfs --enable-parsers
 make -j"$(nproc)"
 mkdir -p "$folder"
 install -s ffmpeg ffprobe "$folder"
