@@ -27,7 +27,7 @@ version=$(dpkg-parsechangelog --show-field Version)
 ./configure --prefix=/usr --extra-version="${version#*-}+media-services" \
   --enable-gpl --disable-autodetect --disable-debug --disable-doc --disable-ffplay --disable-everything \
   --enable-libdav1d --enable-libmp3lame --enable-libx264 --enable-libzimg --enable-zlib \
-  --enable-protocol=file,http,pipe,tcp --enable-indev=lavfi --enable-demuxer="$demuxers,image_webp_pipe" \
+  --enable-protocol=file,http,pipe,tcp --enable-indev=lavfi --enable-demuxer="$demuxers,image_webp_pipe,ffmetadata" \
   --enable-decoder="$video,$audio,$pcm,webp,wrapped_avframe" --enable-encoder=aac,libmp3lame,libx264,mjpeg,pcm_s16le,rawvideo,wrapped_avframe \
   --enable-muxer=adts,framecrc,image2pipe,mov,mp3,mp4,null,ogg,wav --enable-filter="$filters" --enable-bsfs --enable-parsers
 make -j"$(nproc)"

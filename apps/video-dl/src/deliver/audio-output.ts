@@ -1,8 +1,8 @@
+import type { Writable } from 'node:stream';
 import type { Cover } from '../formats/cover.js';
-import { OggCover } from '../formats/ogg/cover.js';
 import { OggPages } from '../formats/ogg/pages.js';
 import { codecFamily } from '../formats/codecs.js';
-import { copiedAudioArguments } from '../ffmpeg/arguments.js';
+import { copiedAudioArguments, coverMetadata } from '../ffmpeg/arguments.js';
 import type { MediaTools } from '../ffmpeg/tools.js';
 import type { Plan } from '../plan/plan.js';
 import type { SentTrack } from './expectation.js';
@@ -16,23 +16,26 @@ export function copiedAudioOutput(
   tools: MediaTools,
   { container, cover }: { container: 'm4a' | 'ogg'; cover: Promise<Cover | null> },
 ): StreamOutput {
+  const sendCover = async (target: Writable) => void target.end(coverMetadata(await cover));
   return {
     format: copiedAudioFormat(plan) ?? formats[container],
     file: null,
+    extraInputs: container === 'ogg' ? [{ url: 'pipe:', feed: sendCover }] : [],
     headerBytes: async () => {
       const { length = 0 } = (await cover)?.bytes ?? {};
       // Comments in Ogg are text, so the cover is in Base64.
       return container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
     },
-    ffmpegArguments([input], { audio, title, uploader: artist, webpageUrl: comment }) {
+    ffmpegArguments([input, coverInput], { audio, title, uploader: artist, webpageUrl: comment }) {
       if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
       const track = { ...audio, codec: codecFamily(audio.codec) };
-      return copiedAudioArguments(input, track, container, { title, artist, comment }, tools);
+      const metadata = { title, artist, comment };
+      return copiedAudioArguments(input, track, container, metadata, tools, coverInput);
     },
     begin: async (expected) =>
       container === 'm4a'
         ? new Mp4Run(() => expected.seconds, { cover: await cover, chapters: plan.chapters })
-        : new OggRun(await cover),
+        : new OggRun(),
   };
 }
 
@@ -43,15 +46,7 @@ export function copiedAudioFormat({ container, audio }: Plan): StreamFormat | un
 }
 
 class OggRun implements OutputRun {
-  readonly #pages = new OggPages((page, bytes) =>
-    this.#output.push(...(this.#cover?.push(page, bytes) ?? [bytes])),
-  );
-  readonly #cover: OggCover | null;
-  readonly #output: Buffer[] = [];
-
-  constructor(cover: Cover | null) {
-    this.#cover = cover && new OggCover(cover);
-  }
+  readonly #pages = new OggPages();
 
   get hasMedia(): boolean {
     return this.#pages.audioSeconds > 0;
@@ -67,6 +62,6 @@ class OggRun implements OutputRun {
 
   push(chunk: Buffer): readonly Buffer[] {
     this.#pages.push(chunk);
-    return this.#output.splice(0);
+    return [chunk];
   }
 }

@@ -1,6 +1,7 @@
 import { DomainError } from '@media-services/http-common';
 import type { ChildGroup } from '@media-services/processes';
 import { InputFactsReader } from '../ffmpeg/input-facts.js';
+import type { FfmpegInput } from '../ffmpeg/inputs.js';
 import { batchBytes, OutputReader } from '../ffmpeg/output-reader.js';
 import { inputDescriptors, startMediaProcess } from '../ffmpeg/process.js';
 import { largestOf } from '../formats/mpeg-ts/picture-size.js';
@@ -50,10 +51,11 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
       },
     })),
   );
+  const read = withPipes([...inputs, ...(output.extraInputs ?? [])]);
   await using child = await startMediaProcess({
     file: tools.ffmpeg,
-    args: output.ffmpegArguments(withPipes(inputs), plan),
-    feeds: inputs.flatMap(({ feed }) => feed ?? []),
+    args: output.ffmpegArguments(read, plan),
+    feeds: read.flatMap(({ feed }) => feed ?? []),
     environment: session.environment,
     encodesVideo: plan.video?.action === 'transcode',
     signal: job.signal,
@@ -91,7 +93,7 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
 }
 
 /** Names the descriptors of inputs that are written into the child. */
-function withPipes(inputs: readonly OpenInput[]): OpenInput[] {
+function withPipes(inputs: readonly FfmpegInput[]): FfmpegInput[] {
   const descriptors = inputDescriptors.values();
   return inputs.map((input) => {
     if (input.feed === undefined) return input;

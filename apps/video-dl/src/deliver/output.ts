@@ -1,5 +1,5 @@
+import type { FfmpegInput } from '../ffmpeg/inputs.js';
 import type { Plan } from '../plan/plan.js';
-import type { RelayInput } from '../relay/session.js';
 import type { Expectation, SentTrack } from './expectation.js';
 import type { ObjectIdentity } from '../upstream/object-identity.js';
 import type { KnownFile, StreamFormat } from './response.js';
@@ -22,7 +22,10 @@ export interface StreamOutput {
   readonly file: ExactFile | null;
   /** Bytes before the media that the plan's estimate doesn't include. */
   headerBytes?(): Promise<number>;
-  ffmpegArguments(inputs: readonly RelayInput[], plan: Plan): string[];
+  /** What ffmpeg reads besides the media. */
+  readonly extraInputs?: readonly FfmpegInput[];
+  /** @param inputs the media, then `extraInputs` */
+  ffmpegArguments(inputs: readonly FfmpegInput[], plan: Plan): string[];
   /** ffmpeg is starting meanwhile, so this may wait for a cover. */
   begin(expected: Expectation): OutputRun | Promise<OutputRun>;
 }

@@ -1,3 +1,4 @@
+import { type Cover, pictureBlock } from '../formats/cover.js';
 import { type AudioTrim, mp3EncoderOptions, mp4AudioOptions } from './audio.js';
 import { type ClipTimes, clipStarts, cutOf, lengthOptions } from './clip.js';
 import {
@@ -100,26 +101,45 @@ export function mp3Arguments(
   ];
 }
 
-/** ffmpeg's arguments for copied audio on stdout, in a fragmented MP4 or Ogg. */
+/**
+ * ffmpeg's arguments for copied audio on stdout, in a fragmented MP4 or Ogg.
+ * @param cover delivers `coverMetadata`, for Ogg only
+ */
 export function copiedAudioArguments(
   input: FfmpegInput,
   { codec, track = 0, skipsHidden = false }: AudioTrack,
   container: 'm4a' | 'ogg',
   metadata: OutputMetadata,
   tools: CallOptions,
+  cover?: FfmpegInput,
 ): string[] {
   return [
     ...generalOptions(tools),
-    ...[...inputArguments([input], tools), '-map', `0:a:${track}`, '-c:a', 'copy'],
+    ...inputArguments([input], tools),
+    ...(cover === undefined ? [] : metadataInput(cover)),
+    ...['-map', `0:a:${track}`, '-c:a', 'copy'],
     ...(codec === 'aac' ? ['-bsf:a', 'aac_adtstoasc'] : []),
     // Leaves out packets before time zero.
     ...(skipsHidden ? ['-copypriorss:a', '0'] : []),
-    ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
-    ...threadOptions(tools),
+    // Without the first, the metadata of the source's track would be kept.
+    ...['-map_metadata', '-1', ...(cover === undefined ? [] : ['-map_metadata', '1'])],
+    ...['-map_chapters', '-1', ...metadataOptions(metadata), ...threadOptions(tools)],
     ...(container === 'ogg'
       ? ['-f', 'ogg', 'pipe:1']
       : [...fragmentOptions, '-brand', 'M4A ', '-f', 'mp4', 'pipe:1']),
   ];
+}
+
+/** The only input in ffmpeg's own format for metadata, which no media may have. */
+function metadataInput({ url }: FfmpegInput): string[] {
+  const only = ['-protocol_whitelist', 'pipe', '-format_whitelist', 'ffmetadata'];
+  return [...only, '-f', 'ffmetadata', '-i', url];
+}
+
+/** A cover in ffmpeg's format for metadata, as a comment that its Ogg muxer writes as it is. */
+export function coverMetadata(cover: Cover | null): string {
+  const picture = cover && pictureBlock(cover).toString('base64').replaceAll('=', '\\=');
+  return `;FFMETADATA1\n${picture === null ? '' : `METADATA_BLOCK_PICTURE=${picture}\n`}`;
 }
 
 function metadataOptions({ title, artist, comment }: OutputMetadata): string[] {

@@ -1,7 +1,10 @@
+import type { Writable } from 'node:stream';
 import type { Analysis, MediaInput } from '../formats/media-input.js';
 import type { MediaTools } from './tools.js';
 
 export interface FfmpegInput extends MediaInput {
+  /** Writes the input into a descriptor of ffmpeg, which then reads it there instead of from the URL. */
+  readonly feed?: (target: Writable) => Promise<void>;
   /** Whether ffmpeg has to decode more of its video than key frames. */
   readonly decodesVideo?: boolean;
 }

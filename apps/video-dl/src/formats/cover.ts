@@ -15,6 +15,19 @@ export function coverFrom(bytes: Uint8Array): Cover | null {
   return start === '89504e470d0a1a0a' ? { bytes, mediaType: 'image/png' } : null;
 }
 
+const frontCover = 3;
+
+/** A picture block of FLAC (RFC 9639, 8.8), which comments in Ogg contain too. */
+export function pictureBlock({ bytes, mediaType }: Cover): Buffer {
+  // The description is empty, and the sizes in pixels stay unknown.
+  const header = Buffer.alloc(32 + mediaType.length);
+  header.writeUInt32BE(frontCover);
+  header.writeUInt32BE(mediaType.length, 4);
+  header.write(mediaType, 8, 'latin1');
+  header.writeUInt32BE(bytes.length, header.length - 4);
+  return Buffer.concat([header, bytes]);
+}
+
 export function isWebp(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
   return start.startsWith('RIFF') && start.endsWith('WEBP');

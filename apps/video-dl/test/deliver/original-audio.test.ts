@@ -250,6 +250,8 @@ describe('audio in other files has the title, the author and the cover', () => {
     const { format, streams } = await inspect(file);
     const { tags } = extension === 'm4a' || extension === 'mp3' ? format : (streams[0] ?? format);
     expect(Object.values(tags ?? {})).toEqual(expect.arrayContaining(['A VideoObject', 'Ada Example']));
+    // What the source says about its track isn't kept.
+    if (extension === 'opus' || extension === 'ogg') expect(tags).not.toHaveProperty('DURATION');
     expect(streams[1]?.disposition.attached_pic).toBe(1);
     expect((await coverOf(file)).equals(large)).toBe(true);
     const expected = { title: 'A VideoObject', author: 'Ada Example', coverSha256: sha256(large) };
@@ -259,6 +261,22 @@ describe('audio in other files has the title, the author and the cover', () => {
     const plainFile = join(folder, `plain-${name}.${extension}`);
     await writeFile(plainFile, plain.body);
     expect(await packets(file, [])).toBe(await packets(plainFile, []));
+  });
+
+  it('from an HLS playlist of Ogg too', async () => {
+    const whole = await readFile(await media('long.ogg'));
+    const cut = whole.indexOf('OggS', whole.length / 2);
+    const parts = [whole.subarray(0, cut), whole.subarray(cut)];
+    parts.forEach((part, index) => site.on(`/media/ogg/${index}.ogg`, (_req, res) => void res.end(part)));
+    const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:30', '#EXTINF:30,', '0.ogg', '#EXTINF:30,', '1.ogg'];
+    site.on('/media/ogg/index.m3u8', (_req, res) => void res.end([...playlist, '#EXT-X-ENDLIST'].join('\n')));
+    const query = new URLSearchParams({ url: `${site.url}/json-ld?media=ogg/index.m3u8`, fmt: 'original' });
+    const { body, complete } = await receive(`${service.url}/api/stream?${query.toString()}`);
+    expect(complete).toBe(true);
+    const file = join(folder, 'joined.opus');
+    await writeFile(file, body);
+    expect((await coverOf(file)).equals(large)).toBe(true);
+    expect(await packets(file, [])).toBe(await packets(await media('long.ogg'), []));
   });
 
   it.each([

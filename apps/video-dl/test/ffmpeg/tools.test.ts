@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { copiedAudioArguments, mp3Arguments, mp4Arguments } from '../../src/ffmpeg/arguments.js';
 import { inputArguments } from '../../src/ffmpeg/inputs.js';
 import { startMediaProcess } from '../../src/ffmpeg/process.js';
 import { checkMuxing, MuxingCheckError } from '../../src/ffmpeg/self-check.js';
@@ -111,13 +112,14 @@ describe("the image's ffmpeg", () => {
   /** Decoders of other libraries. The image uses ffmpeg's own for the same codecs. */
   const otherLibraries = new Set(['libaom-av1', 'libvpx', 'libvpx-vp9', 'libopus', 'libvorbis', 'libspeex']);
 
-  /** The names in one or more of the script's lists. */
+  /** The names in one or more of the script's lists, or after its options. */
   async function built(...lists: readonly string[]): Promise<string[]> {
     const script = await readFile(
       new URL('../../../../scripts/image/build-ffmpeg.sh', import.meta.url),
       'utf8',
     );
-    return lists.flatMap((list) => new RegExp(`^${list}=(.+)$`, 'm').exec(script)?.[1]?.split(',') ?? []);
+    const listed = (list: string) => new RegExp(`(?:^|[ ])${list}=(\\S+)`, 'm').exec(script)?.[1] ?? '';
+    return lists.flatMap((list) => listed(list).replaceAll('"', '').split(','));
   }
 
   it.each([
@@ -132,5 +134,22 @@ describe("the image's ffmpeg", () => {
       (name) => !otherLibraries.has(name) && !names.includes(configureNames[name] ?? name),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('is built with the containers that we write, and the format in which it reads covers', async () => {
+    const [input, audio, title] = [{ url: 'x' }, { action: 'copy', codec: 'opus' }, { title: 'T' }] as const;
+    const calls = [
+      mp4Arguments([input], { video: null, audio }, title, {}),
+      mp3Arguments(input, audio, {}),
+      copiedAudioArguments(input, audio, 'm4a', title, {}),
+      copiedAudioArguments(input, audio, 'ogg', title, {}, input),
+    ];
+    const formats = calls.flatMap((words) =>
+      words.flatMap((word, index) => (word === '-f' ? (words[index + 1] ?? '') : [])),
+    );
+    expect(formats).toEqual(['mp4', 'mp3', 'mp4', 'ffmetadata', 'ogg']);
+    const [demuxers, muxers] = [await built('--enable-demuxer'), await built('--enable-muxer')];
+    expect(demuxers).toContain('ffmetadata');
+    expect(muxers).toEqual(expect.arrayContaining(['mp4', 'mp3', 'ogg']));
   });
 });

@@ -106,13 +106,11 @@ export function adts(): Buffer {
   return Buffer.from([0xff, 0xf1, 0x50, 0x80, 0x00, 0xff, 0xfc]);
 }
 
-/** An Ogg page, by default without content; with at most one segment. */
-export function checksummedPage(flags = 0, content: Buffer = Buffer.alloc(0)): Buffer {
-  const segments = Buffer.from(content.length === 0 ? [] : [content.length]);
-  const page = Buffer.concat([Buffer.alloc(27), segments, content]);
+/** An Ogg page without content. */
+export function checksummedPage(flags = 0): Buffer {
+  const page = Buffer.alloc(27);
   page.write('OggS', 'latin1');
   page.writeUInt8(flags, 5);
-  page.writeUInt8(segments.length, 26);
   let checksum = 0;
   for (const byte of page) {
     checksum ^= byte << 24;

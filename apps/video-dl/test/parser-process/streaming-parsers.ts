@@ -1,7 +1,5 @@
 import { Mp3FrameCounter } from '../../src/formats/mpeg-audio/frame-chain.js';
 import { makeBox } from '../../src/formats/mp4/box.js';
-import { OggCover } from '../../src/formats/ogg/cover.js';
-import { OggPages } from '../../src/formats/ogg/pages.js';
 import { FragmentRewriter } from '../../src/formats/mp4/remux/fragment-rewriter.js';
 import { FragmentedMp4 } from '../../src/formats/mp4/fragmented-mp4.js';
 import { FileStructure } from '../../src/formats/file-structure.js';
@@ -253,23 +251,6 @@ export const streamingParsers: readonly StreamingParser[] = [
       'frames of 24 bytes': () => many(Buffer.concat([Buffer.from('fff31440', 'hex'), Buffer.alloc(20)])),
       noise: () => noise(inputBytes),
       'bits that are all set': () => Buffer.alloc(inputBytes, 0xff),
-    },
-  },
-  {
-    name: 'the output of ffmpeg as Ogg',
-    files: ['formats/ogg/cover.ts'],
-    start: () => {
-      const cover = new OggCover({ bytes: Buffer.alloc(512 * 1024), mediaType: 'image/png' });
-      const pages = new OggPages((page, bytes) => cover.push(page, bytes));
-      pages.push(checksummedPage(2, Buffer.from('OpusHead\x01\x02\0\0\x80\xbb', 'latin1')));
-      return (chunk) => pages.push(chunk);
-    },
-    inputs: {
-      'pages of nothing': () => many(checksummedPage()),
-      'pages of one byte after the headers': after(
-        checksummedPage(0, Buffer.from('OpusTags\0\0\0\0\0\0\0\0', 'latin1')),
-        checksummedPage(0, Buffer.alloc(1)),
-      ),
     },
   },
   {

@@ -2,7 +2,7 @@ import { crc32 } from '../crc32.js';
 import { DamagedMediaError, StrayBytes, type StructureCheck, UnitWalker } from '../structure-check.js';
 
 const fixedHeaderBytes = 27;
-export const checksumAt = 22;
+const checksumAt = 22;
 
 /** A page (RFC 3533, 6). */
 export interface OggPage {
@@ -12,8 +12,6 @@ export interface OggPage {
   readonly serial: number;
   readonly sequence: number;
   readonly sizeBytes: number;
-  /** Sizes of the segments of its packets. */
-  readonly lacing: Uint8Array;
   readonly content: Buffer;
 }
 
@@ -23,15 +21,14 @@ export function readOggPage(bytes: Buffer, at = 0): OggPage | null | undefined {
   if (bytes.readUInt32BE(at) !== 0x4f676753 || bytes.readUInt8(at + 4) !== 0) return undefined;
   const contentAt = at + fixedHeaderBytes + bytes.readUInt8(at + 26);
   if (bytes.length < contentAt) return null;
-  const lacing = bytes.subarray(at + fixedHeaderBytes, contentAt);
-  const end = lacing.reduce((sum, size) => sum + size, contentAt);
+  const sizes = bytes.subarray(at + fixedHeaderBytes, contentAt);
+  const end = sizes.reduce((sum, size) => sum + size, contentAt);
   return {
     flags: bytes.readUInt8(at + 5),
     granule: Number(bytes.readBigInt64LE(at + 6)),
     serial: bytes.readUInt32LE(at + 14),
     sequence: bytes.readUInt32LE(at + 18),
     sizeBytes: end - at,
-    lacing,
     content: bytes.subarray(contentAt, end),
   };
 }
@@ -44,10 +41,9 @@ export class OggPages extends UnitWalker implements StructureCheck {
   #clock: OggClock | undefined;
   /** Of the last page that ends a packet. */
   #granule = 0;
-  readonly #onPage: (page: OggPage, bytes: Buffer) => void;
+  readonly #onPage: (page: OggPage) => void;
 
-  /** @param onPage called with each page and its bytes */
-  constructor(onPage: (page: OggPage, bytes: Buffer) => void = () => undefined) {
+  constructor(onPage: (page: OggPage) => void = () => undefined) {
     super();
     this.#onPage = onPage;
   }
@@ -82,7 +78,7 @@ export class OggPages extends UnitWalker implements StructureCheck {
     // The first page of a stream has its first packet, and nothing else.
     this.#clock ??= readOggCodec(page.content);
     if (page.granule > 0) this.#granule = page.granule;
-    this.#onPage(page, whole);
+    this.#onPage(page);
   }
 
   override canSkip(): boolean {
@@ -120,7 +116,7 @@ export function readOggCodec(packet: Buffer): OggClock | undefined {
 const noChecksum = Buffer.alloc(4);
 
 /** The checksum of a page, which is that of a page without one. */
-export function oggChecksum(page: Buffer): number {
+function oggChecksum(page: Buffer): number {
   const before = crc32(noChecksum, crc32(page.subarray(0, checksumAt), 0));
   return crc32(page.subarray(checksumAt + noChecksum.length), before);
 }
