@@ -1,4 +1,4 @@
-import { type CallOptions, type FfmpegInput, isBefore51, offsetsOf } from './inputs.js';
+import { type FfmpegInput, offsetsOf } from './inputs.js';
 
 /** The part of the source to output, in seconds. */
 export interface ClipTimes {
@@ -90,10 +90,7 @@ export function videoClip(cut: ClipTimes | null): string[] {
  * Without B frames, the durations add up to the clip's in decoding order too, which is how some players measure a
  * track that doesn't state its length.
  */
-export function clipEncoderOptions(clip: ClipTimes, rate: number, tools: CallOptions): string[] {
-  const encoder = ['-bf', '0'];
-  // Before 5.1, this filter can't set durations.
-  if (isBefore51(tools)) return encoder;
+export function clipEncoderOptions(clip: ClipTimes, rate: number): string[] {
   const seconds = secondsOf(clip);
   const usual = `${1 / rate}/TB`;
   const left = seconds === null ? null : `${seconds.toFixed(6)}/TB+STARTDTS-STARTPTS-DTS`;
@@ -101,7 +98,7 @@ export function clipEncoderOptions(clip: ClipTimes, rate: number, tools: CallOpt
   const unstated = left === null ? usual : `if(eq(N,0),${left},${usual})`;
   const known = `if(DURATION,DURATION,${unstated})`;
   const duration = left === null ? known : `max(1,min(${known},${left}))`;
-  return [...encoder, '-bsf:v', `setts=pts=PTS:dts=DTS:duration='${duration}'`];
+  return ['-bf', '0', '-bsf:v', `setts=pts=PTS:dts=DTS:duration='${duration}'`];
 }
 
 export function audioClip(cut: ClipTimes | null): string[] {

@@ -12,16 +12,6 @@ export interface FfmpegInput extends MediaInput {
 /** The operator's thread limit and ffmpeg's version, which defaults to the newest. */
 export type CallOptions = Partial<Pick<MediaTools, 'threads' | 'version' | 'hasZscale'>>;
 
-export function isBefore51(tools: CallOptions): boolean {
-  const [major, minor] = versionOf(tools);
-  return major < 5 || (major === 5 && minor < 1);
-}
-
-export function versionOf({ version = '9' }: CallOptions): readonly [number, number] {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return [major, minor];
-}
-
 /**
  * Containers that ffmpeg may detect in untrusted bytes. Manifests and lists (hls, dash,
  * concat, sdp, image2, ffmetadata, …) are excluded, because a "video file" in such a

@@ -50,6 +50,10 @@ export async function locateMediaTools(options: LocateOptions = {}): Promise<Med
     readVersion(ffprobe),
     hasFilter(ffmpeg, 'zscale'),
   ]);
+  if (isBefore51(version))
+    throw new MediaToolsMissingError(
+      `"${ffmpeg}" is ffmpeg ${version}, and at least 5.1 is needed. Install a newer one, or set FFMPEG_PATH.`,
+    );
   return {
     ffmpeg,
     ffprobe,
@@ -93,6 +97,12 @@ async function readVersion(file: string): Promise<string> {
       `"${file}" doesn't print an ffmpeg version for -version. Install a working ffmpeg, or set FFMPEG_PATH.`,
     );
   return /^n?(\d+(?:\.\d+)+)/u.exec(version)?.[1] ?? version;
+}
+
+/** Builds without a version number are new. */
+function isBefore51(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < 5 || (major === 5 && minor < 1);
 }
 
 async function hasFilter(ffmpeg: string, name: string): Promise<boolean> {

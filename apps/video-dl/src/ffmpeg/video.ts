@@ -1,5 +1,5 @@
 import { clipEncoderOptions, type ClipTimes, usualFps, videoClip } from './clip.js';
-import { type CallOptions, isBefore51, versionOf } from './inputs.js';
+import type { CallOptions } from './inputs.js';
 import type { VideoTrack } from './track-plan.js';
 
 /** Recordings may begin with frames before the first one in decoding order, whose time is 0. ffmpeg would drop them. */
@@ -39,7 +39,7 @@ export function videoOptions(video: VideoTrack, tools: CallOptions, cut: ClipTim
       ...['-x264-params', `fps=${rate}`],
       ...['-vf', filters.join(',')],
       ...(tones.length === 0 ? [] : bt709),
-      ...(cut === null ? [] : clipEncoderOptions(cut, rate, tools)),
+      ...(cut === null ? [] : clipEncoderOptions(cut, rate)),
       ...['-force_key_frames', 'expr:gte(t,n_forced*2)', ...frameTimesOptions(tools)],
     ];
   }
@@ -51,10 +51,9 @@ export function videoOptions(video: VideoTrack, tools: CallOptions, cut: ClipTim
  * Outputs each frame once, at its own time. By default ffmpeg repeats and drops frames to make the
  * rate constant, which breaks screen and phone recordings.
  */
-function frameTimesOptions(tools: CallOptions): string[] {
-  const [major] = versionOf(tools);
-  // The two names of the input's time base: 7.0 knows both.
-  return [isBefore51(tools) ? '-vsync' : '-fps_mode', 'vfr', '-enc_time_base:v', major < 7 ? '-1' : 'demux'];
+function frameTimesOptions({ version = '' }: CallOptions): string[] {
+  // The two names of the input's time base: 7.0 knows both. Builds without a version number are new.
+  return ['-fps_mode', 'vfr', '-enc_time_base:v', Number.parseInt(version, 10) < 7 ? '-1' : 'demux'];
 }
 
 /** A phone that is turned while it records in one of these changes the size of its frames, without saying so before. */

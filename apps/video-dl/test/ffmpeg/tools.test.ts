@@ -66,6 +66,12 @@ describe('locateMediaTools', () => {
     await expect(locateMediaTools({ searchPath: join(folder, 'broken') })).rejects.toThrow(/doesn't run/u);
   });
 
+  it.each(['4.4.2-0ubuntu0.22.04.1', '5.0.3'])('rejects ffmpeg %s, which is too old', async (version) => {
+    await fake('old/ffmpeg', `echo "ffmpeg version ${version} Copyright"`);
+    const searchPath = [join(folder, 'old'), join(folder, 'path')].join(delimiter);
+    await expect(locateMediaTools({ searchPath })).rejects.toThrow(/at least 5\.1/u);
+  });
+
   it('finds the real one here', async () => {
     const tools = await locateMediaTools();
     expect(tools.version).toMatch(/^\d+\.\d+/u);
