@@ -1,14 +1,7 @@
 import { type Cover, pictureBlock } from '../formats/cover.js';
 import { type AudioTrim, mp3EncoderOptions, mp4AudioOptions } from './audio.js';
-import { type ClipTimes, clipStarts, cutOf, lengthOptions } from './clip.js';
-import {
-  type CallOptions,
-  type FfmpegInput,
-  inputArguments,
-  inputCall,
-  skipOptions,
-  threadOptions,
-} from './inputs.js';
+import { type ClipTimes, clipStarts, lengthOptions } from './clip.js';
+import { type CallOptions, type FfmpegInput, inputArguments, skipOptions, threadOptions } from './inputs.js';
 import type { AudioTrack, TrackPlan } from './track-plan.js';
 import { videoOptions } from './video.js';
 
@@ -52,25 +45,15 @@ export function mp4Arguments(
   const decodesVideo = video?.action === 'transcode';
   const inputs = sources.map((input, index) => ({ ...input, decodesVideo: decodesVideo && index === 0 }));
   const audioInput = inputs.length - 1;
-  const starts = clip === null ? [] : clipStarts(inputs, clip);
-  // Copied video passes no filter, so its start is shifted by an input option.
-  const shiftsFirst = video?.action === 'copy';
-  const cuts = starts.map(
-    ({ baseSeconds }, index) => clip && cutOf(clip, index === 0 && shiftsFirst ? 0 : baseSeconds),
-  );
+  const starts = clip === null ? undefined : clipStarts(inputs, clip, video?.action === 'copy');
+  const cutOf = (index: number) => starts?.[index]?.cut ?? null;
   return [
     ...generalOptions(tools),
-    ...(clip === null
-      ? inputArguments(inputs, tools)
-      : inputs.flatMap((input, index) => {
-          const { seekSeconds, baseSeconds } = starts[index] ?? { seekSeconds: 0, baseSeconds: 0 };
-          const delaySeconds = index === 0 && shiftsFirst ? -baseSeconds : 0;
-          return inputCall(input, tools, { seekSeconds, delaySeconds });
-        })),
+    ...inputArguments(inputs, tools, starts),
     ...(clip === null ? skipOptions(inputs) : []),
-    ...(video ? ['-map', '0:V:0', ...videoOptions(video, tools, cuts[0] ?? null)] : []),
+    ...(video ? ['-map', '0:V:0', ...videoOptions(video, tools, cutOf(0))] : []),
     ...(audio
-      ? ['-map', `${audioInput}:a:${audio.track ?? 0}`, ...mp4AudioOptions(audio, cuts[audioInput] ?? null)]
+      ? ['-map', `${audioInput}:a:${audio.track ?? 0}`, ...mp4AudioOptions(audio, cutOf(audioInput))]
       : []),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1', ...metadataOptions(metadata)],
@@ -86,13 +69,14 @@ export function mp3Arguments(
   tools: CallOptions,
   { trim = null, clip = null }: { trim?: AudioTrim | null; clip?: ClipTimes | null } = {},
 ): string[] {
-  const [start] = clip === null ? [] : clipStarts([input], clip);
-  const clipCut = clip && cutOf(clip, start?.baseSeconds ?? 0);
+  const starts = clip === null ? undefined : clipStarts([input], clip);
   return [
     ...generalOptions(tools),
-    ...inputCall(input, tools, { delaySeconds: 0, ...start }),
+    ...inputArguments([input], tools, starts),
     ...[...(clip === null ? skipOptions([input]) : []), '-map', `0:a:${audio.track ?? 0}`],
-    ...(audio.action === 'copy' ? ['-c:a', 'copy'] : mp3EncoderOptions(audio, trim, clipCut)),
+    ...(audio.action === 'copy'
+      ? ['-c:a', 'copy']
+      : mp3EncoderOptions(audio, trim, starts?.[0]?.cut ?? null)),
     ...lengthOptions(clip),
     ...['-map_metadata', '-1', '-map_chapters', '-1'],
     ...[...threadOptions(tools), '-write_xing', '0', '-id3v2_version', '0'],

@@ -1,4 +1,4 @@
-import { type FfmpegInput, offsetsOf } from './inputs.js';
+import { type FfmpegInput, type InputStart, offsetsOf } from './inputs.js';
 
 /** The part of the source to output, in seconds. */
 export interface ClipTimes {
@@ -10,21 +10,27 @@ export interface ClipTimes {
 /** Times are rounded, so the frame at a time may start just after it. */
 const roundingSeconds = 0.001;
 
-/** How ffmpeg seeks to a clip in an input. */
-interface ClipStart {
-  /** Where ffmpeg starts reading: the key frame before the clip. */
-  readonly seekSeconds: number;
-  /** Start of the clip on ffmpeg's clock, which starts at zero where it starts reading. */
-  readonly baseSeconds: number;
+/** How ffmpeg reads a clip of an input. */
+interface ClipStart extends InputStart {
+  /** What filters keep, on ffmpeg's clock, which starts at zero where it starts reading. */
+  readonly cut: ClipTimes;
 }
 
-export function clipStarts(inputs: readonly FfmpegInput[], clip: ClipTimes): ClipStart[] {
+/** @param shiftsFirst whether the clip of the first input begins at zero: copied video passes no filter */
+export function clipStarts(
+  inputs: readonly FfmpegInput[],
+  clip: ClipTimes,
+  shiftsFirst = false,
+): ClipStart[] {
   const offsets = offsetsOf(inputs);
+  const seconds = secondsOf(clip);
   return inputs.map(({ prerollSeconds = null }, index) => {
-    const startSeconds = clip.startSeconds - (offsets[index] ?? 0);
-    const seekSeconds =
-      prerollSeconds === null ? 0 : Math.max(0, startSeconds - prerollSeconds + roundingSeconds);
-    return { seekSeconds, baseSeconds: startSeconds - seekSeconds };
+    const wanted = clip.startSeconds - (offsets[index] ?? 0);
+    const seekSeconds = prerollSeconds === null ? 0 : Math.max(0, wanted - prerollSeconds + roundingSeconds);
+    const delaySeconds = shiftsFirst && index === 0 ? seekSeconds - wanted : 0;
+    const startSeconds = wanted - seekSeconds + delaySeconds;
+    const endSeconds = seconds === null ? null : startSeconds + seconds;
+    return { seekSeconds, delaySeconds, cut: { startSeconds, endSeconds } };
   });
 }
 
@@ -36,12 +42,6 @@ function secondsOf({ startSeconds, endSeconds }: ClipTimes): number | null {
 export function lengthOptions(clip: ClipTimes | null): string[] {
   const seconds = clip && secondsOf(clip);
   return seconds === null ? [] : ['-t', seconds.toFixed(6)];
-}
-
-/** The part of an input that filters keep, on ffmpeg's clock. */
-export function cutOf(clip: ClipTimes, baseSeconds: number): ClipTimes {
-  const seconds = secondsOf(clip);
-  return { startSeconds: baseSeconds, endSeconds: seconds === null ? null : baseSeconds + seconds };
 }
 
 /** For `trim` and `atrim`. */

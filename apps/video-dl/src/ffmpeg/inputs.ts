@@ -58,16 +58,28 @@ export function analysisOptions(analysis: Analysis | undefined): string[] {
 /** Inputs whose start times differ by more don't share a clock. */
 const maxDelaySeconds = 5;
 
-/** The inputs with their options. ffmpeg starts each at zero, so we restore the delay between inputs that share a clock. */
-export function inputArguments(inputs: readonly FfmpegInput[], tools: CallOptions): string[] {
-  const delays = delaysOf(inputs);
-  return inputs.flatMap((input, index) => inputCall(input, tools, { delaySeconds: delays[index] ?? 0 }));
+export interface InputStart {
+  /** Where ffmpeg starts reading: at the key frame before. */
+  readonly seekSeconds?: number;
+  readonly delaySeconds: number;
 }
 
-export function inputCall(
+/**
+ * The inputs with their options.
+ * @param starts by default, ffmpeg starts each at zero, and we restore the delay between inputs that share a clock
+ */
+export function inputArguments(
+  inputs: readonly FfmpegInput[],
+  tools: CallOptions,
+  starts: readonly InputStart[] = delaysOf(inputs),
+): string[] {
+  return inputs.flatMap((input, index) => inputCall(input, tools, starts[index]));
+}
+
+function inputCall(
   { url, hasTransportKeyFrame = false, decodesVideo = false, analysis }: FfmpegInput,
   tools: CallOptions,
-  { delaySeconds, seekSeconds = 0 }: { delaySeconds: number; seekSeconds?: number },
+  { seekSeconds = 0, delaySeconds }: InputStart = { delaySeconds: 0 },
 ): string[] {
   return [
     ...[...inputOptions(url.startsWith('pipe:') ? 'pipe' : undefined), '-codec_whitelist', decoders],
@@ -88,9 +100,11 @@ export function inputCall(
 const keyFramesOnly = ['-skip_frame', 'nokey'];
 
 /** The delay of each input relative to the earliest. */
-function delaysOf(inputs: readonly FfmpegInput[]): number[] {
+function delaysOf(inputs: readonly FfmpegInput[]): InputStart[] {
   const starts = inputs.map(({ startSeconds }) => startSeconds ?? null);
-  return isSameClock(starts) ? starts.map((start) => start - Math.min(...starts)) : inputs.map(() => 0);
+  return isSameClock(starts)
+    ? starts.map((start) => ({ delaySeconds: start - Math.min(...starts) }))
+    : inputs.map(() => ({ delaySeconds: 0 }));
 }
 
 /** The start of each input in the source, on the first input's clock. */
