@@ -8,7 +8,7 @@ export interface ClipTimes {
 }
 
 /** Times are rounded, so the frame at a time may start just after it. */
-const roundingSeconds = 0.001;
+export const roundingSeconds = 0.001;
 
 /** How ffmpeg reads a clip of an input. */
 interface ClipStart extends InputStart {

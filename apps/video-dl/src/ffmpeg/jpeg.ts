@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { startMediaProcess } from './process.js';
 import type { MediaTools } from './tools.js';
 
@@ -25,11 +26,10 @@ export async function jpegOfWebp(
       ...['-c:v', 'mjpeg', '-q:v', String(quality), '-f', 'image2pipe', 'pipe:1'],
     ],
     signal,
-    stdin: webp,
+    feeds: [(stdin) => stdin.end(webp)],
   });
-  const parts: Buffer[] = [];
-  for await (const part of child.stdout as AsyncIterable<Buffer>) parts.push(part);
+  const jpeg = await buffer(child.stdout);
   const { code } = await child.exited;
   signal.throwIfAborted();
-  return code === 0 && parts.length > 0 ? Buffer.concat(parts) : null;
+  return code === 0 && jpeg.length > 0 ? jpeg : null;
 }

@@ -1,6 +1,7 @@
 import type { ChildGroup } from '@media-services/processes';
 import type { Analysis } from '../formats/media-input.js';
 import type { Probe } from '../formats/probed.js';
+import { roundingSeconds } from './clip.js';
 import { analysisOptions, inputOptions } from './inputs.js';
 import type { Parse } from '../parser-process/parser-pool.js';
 import { needsTooMuchMemory, startMediaProcess } from './process.js';
@@ -29,9 +30,6 @@ export interface ProbeOptions {
   /** Environment of the relay session that the URL belongs to. */
   environment?: Readonly<Record<string, string>>;
 }
-
-/** Times are rounded, so the frame at a time may start just after it. */
-const roundingSeconds = 0.001;
 
 /**
  * Probes the media at a relay URL, or the beginning of a file. ffprobe reads only its header.
@@ -64,7 +62,7 @@ async function run(
     args: ['-hide_banner', '-loglevel', 'error', ...args, ...from],
     signal: AbortSignal.any([signal, deadline]),
     environment,
-    ...(!isUrl && { stdin: input }),
+    feeds: isUrl ? [] : [(stdin) => stdin.end(input)],
   });
   const report = await readBounded(child);
   const exit = await child.exited;

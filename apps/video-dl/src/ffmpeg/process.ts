@@ -21,10 +21,8 @@ export interface MediaProcessOptions {
   readonly onStderrLine?: ((line: string) => void) | undefined;
   /** Encoding video needs memory for frames; everything else needs little. */
   readonly encodesVideo?: boolean;
-  /** What the program reads from its stdin, which is closed behind it. */
-  readonly stdin?: Uint8Array;
-  /** Each writes into one of `inputDescriptors`, in their order. */
-  readonly feeds?: readonly ((target: Writable) => Promise<void>)[];
+  /** Each writes into one of `inputDescriptors`, in their order, and ends it. */
+  readonly feeds?: readonly ((target: Writable) => unknown)[];
 }
 
 /** What a child may read from, as `pipe:N`. */
@@ -56,16 +54,12 @@ export async function startMediaProcess(options: MediaProcessOptions): Promise<C
     });
     const memory = options.encodesVideo === true ? memoryLimits.encodingVideo : memoryLimits.standard;
     const { feeds = [] } = options;
-    const stdin = options.stdin === undefined && feeds.length === 0 ? 'ignore' : 'pipe';
+    const stdin = feeds.length === 0 ? 'ignore' : 'pipe';
     const hasSecondInput = feeds.length > 1;
     const child = await ChildGroup.start({ ...options, env, stdin, hasSecondInput, killGraceMs, memory });
     // A program that ends before it has read everything says why on stderr.
     for (const input of child.inputs) input.on('error', () => {});
-    if (options.stdin !== undefined) child.inputs[0]?.end(options.stdin);
-    feeds.forEach((feed, index) => {
-      const input = child.inputs[index];
-      if (input !== undefined) void feed(input);
-    });
+    for (const [index, input] of child.inputs.entries()) feeds[index]?.(input);
     return child;
   } catch (error) {
     if (!(error instanceof SpawnError)) throw error;
