@@ -26,11 +26,11 @@ export function copiedAudioOutput(
       // Comments in Ogg are text, so the cover is in Base64.
       return container === 'ogg' ? Math.ceil(length / 3) * 4 : length;
     },
-    ffmpegArguments([input, coverInput], { audio, title, uploader: artist, webpageUrl: comment }) {
+    ffmpegArguments([input, coverInput], planned) {
+      const { audio } = planned;
       if (input === undefined || audio === null) throw new Error('a plan for audio has an input with audio');
       const track = { ...audio, codec: codecFamily(audio.codec) };
-      const metadata = { title, artist, comment };
-      return copiedAudioArguments(input, track, container, metadata, tools, coverInput);
+      return copiedAudioArguments(input, track, container, planned, tools, coverInput);
     },
     begin: async (expected) =>
       container === 'm4a'

@@ -32,7 +32,8 @@ export function mp3Output(
   cover: Promise<Cover | null>,
   trim: AudioTrim | null = null,
 ): StreamOutput {
-  const tagFor = async (seconds: number | null) => makeTag(plan, await cover, outputSeconds(plan, seconds));
+  const tagFor = async (seconds: number | null) =>
+    makeId3Tag({ ...plan, cover: await cover, durationSeconds: outputSeconds(plan, seconds) });
   const kind = plan.audio?.action === 'copy' ? 'Xing' : 'Info';
   return {
     format: formats.mp3,
@@ -63,7 +64,7 @@ export function exactMp3Output(
   const samples = Math.round(secondsIn(clip, stated.seconds) * sampleRate);
   const seconds = samples / sampleRate;
   const audio = constantFrames(samples, { bitrateKbps: mp3BitrateKbps, sampleRate });
-  const tag = makeTag(plan, cover, seconds);
+  const tag = makeId3Tag({ ...plan, cover, durationSeconds: seconds });
   // Floating-point rounding may differ between processors.
   const machine = `${process.arch} ${cpus()[0]?.model ?? ''} ffmpeg ${tools.version}`;
   const part = clip === null ? [] : [String(clip.startSeconds)];
@@ -206,9 +207,4 @@ export async function statedAudio(
 function infoFrame(firstFrame: Buffer, seconds: number | null, kind: 'Xing' | 'Info'): Buffer {
   const frame = seconds === null ? undefined : makeInfoFrame(firstFrame, seconds, kind);
   return frame ?? Buffer.alloc(0);
-}
-
-function makeTag(plan: Plan, cover: Cover | null, durationSeconds: number | null): Buffer {
-  const { title, uploader: artist, webpageUrl: sourceUrl, chapters } = plan;
-  return makeId3Tag({ title, artist, sourceUrl, durationSeconds, cover, chapters });
 }

@@ -16,7 +16,6 @@ export function mp4Output({ chapters, texts }: Plan, tools: MediaTools): StreamO
     format: formats.mp4,
     file: null,
     ffmpegArguments(inputs, plan) {
-      const { title, uploader: artist, webpageUrl: comment } = plan;
       const { video, audio, audioStart, expected } = plan;
       const analysis = audioStart && {
         bytes: audioStart.at + analysisMarginBytes,
@@ -25,7 +24,7 @@ export function mp4Output({ chapters, texts }: Plan, tools: MediaTools): StreamO
       return mp4Arguments(
         inputs.map((input) => ({ ...input, analysis: analysis ?? input.analysis })),
         { video, audio, clip: expected.clip },
-        { title, artist, comment },
+        plan,
         tools,
       );
     },

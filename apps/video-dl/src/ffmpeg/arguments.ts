@@ -6,9 +6,9 @@ import type { AudioTrack, TrackPlan } from './track-plan.js';
 import { videoOptions } from './video.js';
 
 export interface OutputMetadata {
-  title: string;
-  artist?: string | null;
-  comment?: string | null;
+  readonly title: string;
+  readonly uploader?: string | null;
+  readonly webpageUrl?: string | null;
 }
 
 /**
@@ -126,8 +126,8 @@ export function coverMetadata(cover: Cover | null): string {
   return `;FFMETADATA1\n${picture === null ? '' : `METADATA_BLOCK_PICTURE=${picture}\n`}`;
 }
 
-function metadataOptions({ title, artist, comment }: OutputMetadata): string[] {
-  const values = { title, artist, comment };
+function metadataOptions({ title, uploader, webpageUrl }: OutputMetadata): string[] {
+  const values = { title, artist: uploader, comment: webpageUrl };
   return Object.entries(values).flatMap(([key, value]) => {
     const text = metadataText(value);
     return text === '' ? [] : ['-metadata', `${key}=${text}`];

@@ -50,7 +50,7 @@ async function mp4(
   tracks: TrackPlan,
 ): Promise<{ output: Inspection; facts: InputFactsReader; file: string }> {
   const facts = new InputFactsReader();
-  const metadata = { title: '-Title = "x"\n', artist: 'Someone' };
+  const metadata = { title: '-Title = "x"\n', uploader: 'Someone' };
   const { chunks, exit, stderr } = await collect(mp4Arguments(inputs, tracks, metadata, tools), (line) =>
     facts.readLine(line),
   );

@@ -2,13 +2,12 @@ import type { Chapter } from '../chapters.js';
 import type { Cover } from '../cover.js';
 
 export interface Id3Fields {
-  title: string;
-  artist?: string | null | undefined;
-  durationSeconds?: number | null | undefined;
-  /** URL of the page. */
-  sourceUrl?: string | null | undefined;
-  cover?: Cover | null | undefined;
-  chapters?: readonly Chapter[] | undefined;
+  readonly title: string;
+  readonly uploader?: string | null | undefined;
+  readonly durationSeconds?: number | null | undefined;
+  readonly webpageUrl?: string | null | undefined;
+  readonly cover?: Cover | null | undefined;
+  readonly chapters?: readonly Chapter[] | undefined;
 }
 
 /** They reorder what a player shows around the title. */
@@ -20,12 +19,12 @@ const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
  * never edited in place.
  */
 export function makeId3Tag(fields: Id3Fields): Buffer {
-  const { title, artist, durationSeconds, sourceUrl, cover } = fields;
+  const { title, uploader, durationSeconds, webpageUrl, cover } = fields;
   const frames = Buffer.concat([
     textFrame('TIT2', title),
-    ...(artist ? [textFrame('TPE1', artist)] : []),
+    ...(uploader ? [textFrame('TPE1', uploader)] : []),
     ...(durationSeconds ? [latinFrame('TLEN', `\0${Math.round(durationSeconds * 1000)}`)] : []),
-    ...(sourceUrl ? [latinFrame('WOAS', asciiUrl(sourceUrl))] : []),
+    ...(webpageUrl ? [latinFrame('WOAS', asciiUrl(webpageUrl))] : []),
     // The front cover, without a description.
     ...(cover ? [latinFrame('APIC', `\0${cover.mediaType}\0\u0003\0`, cover.bytes)] : []),
     ...chapterFrames(fields),

@@ -71,16 +71,16 @@ describe('makeId3Tag', () => {
     const file = await tagged(
       makeId3Tag({
         title: 'Ünï 日本 🎬',
-        artist: 'Ärtist',
+        uploader: 'Ärtist',
         durationSeconds: 8,
-        sourceUrl: 'https://example.com/watch?v=ä#x',
+        webpageUrl: 'https://example.com/watch?v=ä#x',
       }),
     );
     const { format, streams } = await inspect(file);
     expect(format.tags).toMatchObject({ title: 'Ünï 日本 🎬', artist: 'Ärtist', TLEN: '8000' });
     expect(streams).toHaveLength(1);
     expect(
-      makeId3Tag({ title: 'x', sourceUrl: 'https://example.com/watch?v=ä' }).toString('latin1'),
+      makeId3Tag({ title: 'x', webpageUrl: 'https://example.com/watch?v=ä' }).toString('latin1'),
     ).toContain('WOAS\u0000\u0000\u0000\u0022\u0000\u0000https://example.com/watch?v=%C3%A4');
   });
 
@@ -107,7 +107,7 @@ describe('makeId3Tag', () => {
   });
 
   it('omits unknown fields', () => {
-    const text = makeId3Tag({ title: 'T', artist: null, durationSeconds: null, sourceUrl: null }).toString(
+    const text = makeId3Tag({ title: 'T', uploader: null, durationSeconds: null, webpageUrl: null }).toString(
       'latin1',
     );
     expect(text).not.toMatch(/TPE1|TLEN|WOAS|APIC/u);
