@@ -2,11 +2,16 @@ import type { StreamAction } from '../formats/codecs.js';
 import type { HdrTransfer } from '../formats/probed.js';
 import type { ClipTimes } from './clip.js';
 
-/** What to do with the video. */
-export interface VideoTrack {
+interface Track {
   readonly action: StreamAction;
   /** Of the source. */
   readonly codec: string;
+  /** How much of its beginning the source's file hides. */
+  readonly hiddenSeconds?: number | undefined;
+}
+
+/** What to do with the video. */
+export interface VideoTrack extends Track {
   /** Encoded video is scaled down until its shorter side has at most this many pixels. */
   readonly maxShortSide: number;
   /** Size of the output; null if only ffmpeg can tell. */
@@ -20,9 +25,7 @@ export interface VideoTrack {
 }
 
 /** What to do with the audio. */
-export interface AudioTrack {
-  readonly action: StreamAction;
-  readonly codec: string;
+export interface AudioTrack extends Track {
   /** Its number among the tracks of its type, without covers; defaults to 0. */
   readonly track?: number | undefined;
   /** Whether to leave out copied packets that an edit list hides. */

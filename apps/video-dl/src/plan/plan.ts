@@ -27,14 +27,7 @@ export interface VideoPlan extends VideoTrack {
   readonly width: number | null;
   readonly height: number | null;
   readonly fps: number | null;
-  /** How much of its beginning the file hides. */
-  readonly hiddenSeconds?: number | undefined;
   readonly plays: Players;
-}
-
-export interface AudioPlan extends AudioTrack {
-  /** How much of its beginning the file hides. */
-  readonly hiddenSeconds?: number | undefined;
 }
 
 /** What the stream must contain. The relay delivers it, and verification checks the result against it. */
@@ -56,7 +49,7 @@ export interface Plan extends Draft, Tags, Pick<Extraction, 'id' | 'covers'> {
   readonly target: Target;
   readonly formatIds: readonly string[];
   readonly video: VideoPlan | null;
-  readonly audio: AudioPlan | null;
+  readonly audio: AudioTrack | null;
   /** Whether the media list audio, but the part we read has none. */
   readonly awaitsAudio: boolean;
   /** Whether the audio of its file is shorter than stated. */
@@ -171,7 +164,7 @@ interface Streams extends PlannedStreams {
   readonly tracks: Expected['tracks'];
   readonly container: Plan['container'];
   readonly video: VideoPlan | null;
-  readonly audio: AudioPlan | null;
+  readonly audio: AudioTrack | null;
   readonly isAudioAbsent?: boolean | undefined;
 }
 
@@ -268,7 +261,7 @@ function videoPlan(
   };
 }
 
-function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioPlan {
+function audioPlan(format: Format, actionFor: (codec: string) => StreamAction): AudioTrack {
   const codec = format.audioCodec ?? 'unknown';
   // Bare ADTS has no times.
   const ignoresTimes = format.ext === 'aac';
