@@ -24,7 +24,9 @@ export async function fetchCover(
   { upstream, jpegOf, signal, client, logger }: FetchCoverOptions,
 ): Promise<Cover | null> {
   if (container === null || container === 'mp4') return null;
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(maxCoverWaitMs)]);
+  // Also used below: Node 20 forgets a timeout to which only `AbortSignal.any` refers.
+  const deadline = AbortSignal.timeout(maxCoverWaitMs);
+  const limited = AbortSignal.any([signal, deadline]);
   for (const url of covers) {
     try {
       const { bytes } = await upstream.fetchBytes(url, { maxBytes: maxCoverBytes, signal: limited, client });
@@ -33,7 +35,7 @@ export async function fetchCover(
       if (cover !== null) return cover;
     } catch (error) {
       logger.debug({ err: error }, 'no cover');
-      if (limited.aborted) return null;
+      if (signal.aborted || deadline.aborted) return null;
     }
   }
   return null;

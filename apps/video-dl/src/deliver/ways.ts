@@ -78,11 +78,13 @@ export class Ways {
    * @throws DomainError if the page has nothing for the target; the signal's reason
    */
   async prospect(wish: Wish, given: Omit<LookOptions, 'depth'>): Promise<Way> {
-    const signal = AbortSignal.any([given.signal, AbortSignal.timeout(maxInspectMs)]);
+    // Also used below: Node 20 forgets a timeout to which only `AbortSignal.any` refers.
+    const deadline = AbortSignal.timeout(maxInspectMs);
+    const signal = AbortSignal.any([given.signal, deadline]);
     const options = { ...given, signal, depth: 'one-file' } as const;
     const unlessUnreadable = (error: unknown): null => {
       given.signal.throwIfAborted();
-      if (error instanceof DomainError || signal.aborted) return null;
+      if (error instanceof DomainError || deadline.aborted) return null;
       throw error;
     };
     const facts = (await this.looker.look(this.plan(wish), options).catch(unlessUnreadable)) ?? noFacts;
