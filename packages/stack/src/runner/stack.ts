@@ -133,15 +133,17 @@ export class Stack implements AsyncDisposable {
   }
 
   async #health(signal: AbortSignal | undefined): Promise<{ ok: boolean; summary: string }> {
+    // Also used below: Node 20 forgets a timeout to which only `AbortSignal.any` refers.
+    const deadline = AbortSignal.timeout(5000);
     try {
       const response = await fetch(`${this.url}/api/health`, {
-        signal: AbortSignal.any([AbortSignal.timeout(5000), ...(signal ? [signal] : [])]),
+        signal: AbortSignal.any([deadline, ...(signal ? [signal] : [])]),
       });
       const { services } = healthReport.parse(await response.json());
       const states = Object.entries(services).map(([name, report]) => `${name} ${report.status}`);
       return { ok: response.ok, summary: states.join(', ') };
     } catch (error) {
-      return { ok: false, summary: `gateway: ${causeOf(error)}` };
+      return { ok: false, summary: `gateway: ${deadline.aborted ? 'no answer within 5 s' : causeOf(error)}` };
     }
   }
 
