@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { paced, type SiteHandler, type SiteOptions } from './server.js';
@@ -42,6 +43,7 @@ import { paced, type SiteHandler, type SiteOptions } from './server.js';
  * | `slowBefore=N` | with `segment`: sends the previous segment with N bytes per second, so that the fault comes late |
  * | `discontinuous` | with `segment`: a discontinuity before each |
  * | `extinf=N` | with `segment`: states a duration of N seconds for each |
+ * | `begun` | with `cut`, `cutEvery` or `stall`: only once the client has its first byte (`begin`); a few bytes follow until then |
  * | `times=N` | only the first N times (`cut`, `stall`, `status`, `wrongRange`, `redirect`) |
  */
 export class Faults {
@@ -49,11 +51,17 @@ export class Faults {
   readonly #sent = new Map<string, number>();
   readonly #answers = new Map<string, number>();
   readonly #byPath = new Map<string, string>();
+  readonly #begun = new Set<string>();
   #tokens = 0;
 
   /** Makes a URL faulty that can't have a query, such as a DASH segment. */
   set(path: string, query: string): void {
     this.#byPath.set(path, query);
+  }
+
+  /** The client has the first byte of what is made from the media with this `n` in their query. */
+  begin(number: string): void {
+    this.#begun.add(number);
   }
 
   /** A page whose media URL changes on each request: `expire=` ends with a new extraction. */
@@ -108,7 +116,8 @@ export class Faults {
     }
     res.flushHeaders();
     const stop = this.#stop(request, start);
-    await this.#sendBytes(request, start, Math.min(end, stop.byte - 1));
+    if (query.has('begun') && stop.byte <= end) await this.#sendUntilBegun(request, start, stop.byte);
+    else await this.#sendBytes(request, start, Math.min(end, stop.byte - 1));
     const isStruck =
       stop.byte <= end && (stop.how === 'cutEvery' || stop.how === 'expire' || this.#strikes(request));
     if (!isStruck) res.end();
@@ -153,6 +162,17 @@ export class Faults {
     return at(name, 0);
   }
 
+  /** Sends what comes before a byte, the last of it slowly until the client has its first byte. */
+  async #sendUntilBegun(request: FaultyRequest, start: number, end: number): Promise<void> {
+    const waitsAt = Math.max(start, end - maxWaitBytes);
+    await this.#sendBytes(request, start, waitsAt - 1);
+    for (let at = waitsAt; at < end && !request.res.destroyed; at += 1) {
+      if (this.#begun.has(request.query.get('n') ?? '')) return;
+      await this.#sendBytes(request, at, at);
+      await delay(waitStepMs);
+    }
+  }
+
   async #sendBytes({ res, path, query, key }: FaultyRequest, start: number, end: number): Promise<void> {
     if (end < start) return;
     const slow = Number(query.get('slow') ?? Infinity);
@@ -192,6 +212,10 @@ export class Faults {
     return this.#sent.get(key) ?? 0;
   }
 }
+
+/** `begun` waits 20 s at most, and no client takes that for silence. */
+const maxWaitBytes = 200;
+const waitStepMs = 100;
 
 interface FaultyRequest {
   readonly req: IncomingMessage;

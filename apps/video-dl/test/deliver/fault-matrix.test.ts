@@ -23,6 +23,7 @@ import type { Received } from './support/receive.js';
 
 const docs = fileURLToPath(new URL('../../../../docs/internals/fault-matrix.md', import.meta.url));
 
+const faults = new Faults();
 let site: Site;
 let service: TestService;
 let folder: string;
@@ -44,7 +45,6 @@ async function prepareMedia(): Promise<void> {
 beforeAll(async () => {
   await prepareMedia();
   folder = await mkdtemp(join(tmpdir(), 'video-dl-faults-'));
-  const faults = new Faults();
   site = await startSite({ intercept: faults.intercept });
   site.on('/expiring', faults.expiringPage);
   service = await startService(
@@ -153,14 +153,16 @@ afterAll(async () => {
 
 async function ask({ page, clip }: FaultCase, target: MatrixTarget): Promise<Received> {
   counter += 1;
+  const number = String(counter);
   const path = page
-    .replaceAll('$', String(counter))
+    .replaceAll('$', number)
     .replace('{kind}', kinds[target] ?? '')
     .replace('{private}', encodeURIComponent('http://127.0.0.2:9/x.mp4'));
   const url = encodeURIComponent(`${site.url}${path}`);
   const fmt = target === 'audio' ? '&fmt=original' : '';
   const part = clip === undefined ? '' : `&start=${clip.start}&end=${clip.end}`;
-  return receive(`${service.url}/api/stream${paths[target]}?url=${url}${fmt}${part}`);
+  const stream = `${service.url}/api/stream${paths[target]}?url=${url}${fmt}${part}`;
+  return receive(stream, {}, () => faults.begin(number));
 }
 
 /** What a client observes. A clean end counts as complete only if the media decodes to the whole source, or is the source. */

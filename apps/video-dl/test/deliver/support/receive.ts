@@ -31,8 +31,14 @@ export interface Received {
   complete: boolean;
 }
 
-export async function receive(url: string, options: RequestOptions = {}): Promise<Received> {
+/** @param onBegin called with the first byte */
+export async function receive(
+  url: string,
+  options: RequestOptions = {},
+  onBegin?: () => void,
+): Promise<Received> {
   const { response } = await open(url, options);
+  if (onBegin !== undefined) response.once('data', onBegin);
   const chunks: Buffer[] = [];
   const complete = await new Promise<boolean>((resolve) => {
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
