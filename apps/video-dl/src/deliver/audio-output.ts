@@ -57,7 +57,7 @@ class OggRun implements OutputRun {
   }
 
   get tracks(): readonly SentTrack[] {
-    return [{ type: 'audio', endSeconds: this.#pages.audioSeconds, gapSeconds: 0 }];
+    return [{ type: 'audio', endSeconds: this.#pages.audioSeconds }];
   }
 
   push(chunk: Buffer): readonly Buffer[] {

@@ -17,13 +17,12 @@ import { openInputs, type InputsToOpen, type OpenInput } from './open-inputs.js'
 import type { OutputRun, StreamOutput } from './output.js';
 import type { Part } from './ranges.js';
 import { streamHeaders } from './response.js';
-import { assertComplete, assertNoEmptyTrack, type StreamsOf } from './verification.js';
+import { assertComplete, assertNoEmptyTrack } from './verification.js';
 
 export interface Conversion extends Omit<InputsToOpen, 'signal'> {
   readonly output: StreamOutput;
   /** The part that the client wants, which extends to the end; null for all. */
   readonly range: Part | null;
-  readonly streamsOf: StreamsOf;
   /** Already opened but unread. */
   readonly inputs?: readonly OpenInput[] | undefined;
 }

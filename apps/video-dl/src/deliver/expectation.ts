@@ -2,22 +2,31 @@ import type { InputFacts } from '../ffmpeg/input-facts.js';
 import type { TrackProgress } from '../formats/mp4/fragment-clock.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
 import type { Expected } from '../plan/plan.js';
-import type { RelayInput } from '../relay/session.js';
+import type { OpenInput } from './open-inputs.js';
 
 /** A track as it was sent, with what is known about its samples. */
 export interface SentTrack
   extends
-    Pick<TrackProgress, 'endSeconds' | 'gapSeconds'>,
+    Pick<TrackProgress, 'endSeconds'>,
     Partial<Pick<TrackProgress, 'startSeconds' | 'longestSeconds' | 'samples'>> {
   type: 'video' | 'audio';
 }
 
 /** What the relay knows about an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
-  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths' | 'offsetSeconds'> &
-    Partial<Pick<RelayInput, 'isWhole' | 'changes'>>;
+  readonly input: Pick<OpenInput, 'isJoined' | 'statedSeconds' | 'lengths' | 'offsetSeconds'> &
+    Partial<Pick<OpenInput, 'isWhole' | 'audioSeconds' | 'changes'>>;
   readonly facts: InputFacts | undefined;
 }
+
+/** A track that ended too early. */
+export interface Shortfall {
+  readonly track: SentTrack;
+  readonly expectedSeconds: number;
+}
+
+/** How much shorter a track may be than its container states, for containers with exact durations. */
+const exactToleranceSeconds = 0.5;
 
 /**
  * What a stream must contain, according to the plan and, once they are open, its inputs. The
@@ -27,28 +36,27 @@ export class Expectation {
   readonly inputs: readonly ExpectedInput[];
   /** Null for the whole video. */
   readonly clip: Clip | null;
-  readonly #pageSeconds: number | null;
-  readonly #mediaStateWrongLength: boolean;
+  readonly #planned: Pick<Expected, 'seconds'> & Partial<Expected>;
 
   /** @param planned the page's values, for inputs that state none themselves */
   constructor(planned: Pick<Expected, 'seconds'> & Partial<Expected>, inputs: readonly ExpectedInput[]) {
-    this.#pageSeconds = planned.seconds;
+    this.#planned = planned;
     this.clip = planned.clip ?? null;
-    this.#mediaStateWrongLength = planned.mediaStateWrongLength ?? false;
     this.inputs = inputs;
   }
 
   /** The longest duration that an input states; otherwise the page's. */
   get seconds(): number | null {
-    if (this.#mediaStateWrongLength) return this.#pageSeconds;
+    const { seconds, mediaStateWrongLength } = this.#planned;
+    if (mediaStateWrongLength === true) return seconds;
     const stated = this.inputs.flatMap((input) => this.#statedSeconds(input) ?? []);
-    return stated.length === 0 ? this.#pageSeconds : secondsIn(this.clip, Math.max(...stated));
+    return stated.length === 0 ? seconds : secondsIn(this.clip, Math.max(...stated));
   }
 
   /** The first input's duration if it has audio only; with video, the duration may be the video's. */
   get audioSeconds(): number | null {
     const [expected] = this.inputs;
-    if (this.#mediaStateWrongLength) return null;
+    if (this.#planned.mediaStateWrongLength === true) return null;
     // Playlists may round.
     if (expected?.facts === undefined || expected.facts.hasVideo || expected.input.isJoined) return null;
     const seconds = this.#statedSeconds(expected);
@@ -56,72 +64,68 @@ export class Expectation {
   }
 
   /**
-   * Compares every sent track with what was delivered or stated. Only tracks that are too short
-   * count; a page or file may state too little without losing anything.
+   * The tracks that are shorter than in their inputs, where those know their lengths exactly. A file states one length
+   * for all its tracks, so only its longest one must have that length.
    */
   shortfalls(tracks: readonly SentTrack[]): Shortfall[] {
     return this.inputs.flatMap((expected, inputIndex) => {
-      const { lengths, isWhole = false } = expected.input;
       const sent = tracksOf(tracks, this.inputs.length, inputIndex);
-      const short = sent.flatMap((track) => {
-        const required = this.#requiredOf(track, expected);
-        return isShort(track, required) ? [{ track, inputIndex, expectedSeconds: required.seconds }] : [];
-      });
-      // The file states a longer duration than it has.
-      if (isWhole && short.length === sent.length) return [];
-      const isShorterTrack = lengths === null && short.length < sent.length;
-      return short.map((shortfall) => ({ ...shortfall, isShorterTrack }));
+      const isAudioAlone = sent.every(({ type }) => type === 'audio');
+      const short = sent
+        .map((track) => {
+          const endSeconds = this.#requiredEnd(track, expected, isAudioAlone);
+          return { track, expectedSeconds: secondsIn(this.clip, endSeconds) };
+        })
+        .filter((shortfall) => this.#isShort(shortfall, expected));
+      return expected.input.isJoined || short.length === sent.length ? short : [];
     });
   }
 
   /** Joined segments have no common header, so only the playlist can state their duration. */
   #statedSeconds({ input, facts }: ExpectedInput): number | null {
     if (input.isJoined) return input.statedSeconds ?? null;
-    return facts === undefined ? null : ownSeconds(facts, this.clip === null ? this.#pageSeconds : null);
+    return facts === undefined ? null : ownSeconds(facts, this.clip === null ? this.#planned.seconds : null);
   }
 
-  /** As measured by the relay, or else as stated: exactly by some files, roughly by playlists and pages. */
-  #requiredOf(track: SentTrack, expected: ExpectedInput): RequiredLength {
+  /** Where a track must end, in the time of its source; 0 if that isn't known exactly. */
+  #requiredEnd({ type }: SentTrack, expected: ExpectedInput, isAudioAlone: boolean): number {
     const { input, facts } = expected;
-    const { lengths, isJoined, offsetSeconds } = input;
-    if (lengths !== null) {
-      const seconds = lengths[track.type];
-      if (seconds === null) return nothing;
-      // A few hundredths of a second may be missing between segments.
-      const toleranceSeconds = exactToleranceSeconds + seconds * 0.0005;
-      return inClip({ seconds: (offsetSeconds ?? 0) + seconds, toleranceSeconds }, track, this.clip);
-    }
-    const isRough = facts !== undefined && !isJoined && !statesExactly(facts);
-    if (this.#mediaStateWrongLength || isRough || facts?.guessed === true) return nothing;
-    const stated = this.#statedSeconds(expected);
-    if (stated !== null) {
-      const toleranceSeconds = Math.max(exactToleranceSeconds, isJoined ? stated * 0.01 : 0);
-      return inClip({ seconds: stated, toleranceSeconds }, track, this.clip);
-    }
-    const seconds = this.#pageSeconds;
-    return seconds === null ? nothing : { seconds, toleranceSeconds: Math.max(2, seconds * 0.05) };
+    const { lengths, offsetSeconds } = input;
+    if (lengths !== null) return (offsetSeconds ?? 0) + (lengths[type] ?? 0);
+    // Of a clip's file, ffmpeg may have read more than is in the output.
+    if (input.isWhole === true && (input.isJoined || this.clip === null)) return 0;
+    // ffmpeg leaves segments unread only when it has all of a clip.
+    if (input.isJoined) return Infinity;
+    const { mediaStateWrongLength, audioSeconds } = this.#planned;
+    if (facts === undefined || !statesExactly(facts) || mediaStateWrongLength === true) return 0;
+    const stated = this.#statedSeconds(expected) ?? 0;
+    // What the file states may be the length of its video.
+    if (!isAudioAlone || !facts.hasVideo) return stated;
+    return this.clip === null ? (audioSeconds ?? 0) : (input.audioSeconds ?? stated);
+  }
+
+  #isShort({ track, expectedSeconds }: Shortfall, { input }: ExpectedInput): boolean {
+    const { endSeconds, longestSeconds = 0 } = track;
+    // A few hundredths of a second may be missing between segments.
+    const betweenSeconds = input.lengths === null ? 0 : expectedSeconds * 0.0005;
+    // The last sample may extend past the end of a clip, which may then fall short by one sample.
+    const lastSeconds = this.clip === null ? 0 : longestSeconds;
+    return endSeconds < expectedSeconds - exactToleranceSeconds - betweenSeconds - lastSeconds;
   }
 
   /**
-   * Seconds of audio that the segments or the file had but the stream lacks. Gaps in the source
-   * itself don't count.
+   * Seconds of audio that a file has but the stream lacks, because ffmpeg drops audio whose timestamps overlap. Joined
+   * segments may overlap at their edges.
    */
-  lostSeconds(track: SentTrack): number {
+  lostSeconds({ type, endSeconds }: SentTrack): number {
     // Separate audio is the last input.
-    const last = this.inputs.at(-1);
-    if (track.type !== 'audio' || last === undefined) return 0;
-    const { input, facts } = last;
-    // A few hundredths of a second may be missing between segments.
-    const toleranceSeconds = 0.25 + track.endSeconds * 0.0005;
+    const { input, facts } = this.inputs.at(-1) ?? {};
     // ffmpeg also decodes media before and after a clip.
-    if (this.clip !== null && !input.isJoined) return 0;
+    if (type !== 'audio' || this.clip !== null || input?.isJoined !== false) return 0;
     // ffmpeg counts samples, which say nothing about time if their rate changes.
-    if (!input.isJoined && input.changes?.changesAudio === true) return 0;
-    const lost = input.isJoined
-      ? track.gapSeconds - (input.lengths?.audioGaps ?? Infinity)
-      : // ffmpeg drops audio whose timestamps overlap.
-        (facts?.decodedSeconds ?? 0) - track.endSeconds;
-    return lost > toleranceSeconds ? lost : 0;
+    if (input.changes?.changesAudio === true) return 0;
+    const lost = (facts?.decodedSeconds ?? 0) - endSeconds;
+    return lost > 0.25 + endSeconds * 0.0005 ? lost : 0;
   }
 }
 
@@ -135,49 +139,6 @@ function ownSeconds(
   const isCloser = known !== null && Math.abs(fromStart - known) < Math.abs(durationSeconds - known);
   return format.includes('matroska') || isCloser ? fromStart : durationSeconds;
 }
-
-/** A track that ended too early. */
-export interface Shortfall {
-  track: SentTrack;
-  inputIndex: number;
-  expectedSeconds: number;
-  /** The file states one duration for all its tracks, and another track has that duration. */
-  isShorterTrack: boolean;
-}
-
-interface RequiredLength {
-  readonly seconds: number;
-  readonly toleranceSeconds: number;
-}
-
-const nothing: RequiredLength = { seconds: 0, toleranceSeconds: Infinity };
-
-/** Whether a track is as long as its source stream states. */
-export function isAsLongAs(track: SentTrack, seconds: number, clip: Clip | null = null): boolean {
-  return !isShort(track, inClip({ seconds, toleranceSeconds: exactToleranceSeconds }, track, clip));
-}
-
-function isShort({ endSeconds }: SentTrack, { seconds, toleranceSeconds }: RequiredLength): boolean {
-  return endSeconds < seconds - toleranceSeconds;
-}
-
-/**
- * The required length within a clip. The track's own length matters only if the clip extends to its end. The last
- * sample may extend past the end of a clip, which may then fall short by one sample.
- */
-function inClip(
-  { seconds, toleranceSeconds }: RequiredLength,
-  { longestSeconds = 0 }: SentTrack,
-  clip: Clip | null,
-): RequiredLength {
-  if (clip === null) return { seconds, toleranceSeconds };
-  const isCut = clip.endSeconds !== null && clip.endSeconds <= seconds - toleranceSeconds;
-  const own = isCut ? exactToleranceSeconds : toleranceSeconds;
-  return { seconds: secondsIn(clip, seconds), toleranceSeconds: own + longestSeconds };
-}
-
-/** How much shorter a track may be than its container states, for containers with exact durations. */
-const exactToleranceSeconds = 0.5;
 
 /** Other containers (FLV, ASF, MPEG-PS) state rounded or estimated durations. */
 function statesExactly({ format }: InputFacts): boolean {

@@ -130,7 +130,7 @@ class Mp3Run implements OutputRun {
   }
 
   get tracks(): readonly SentTrack[] {
-    return [{ type: 'audio', endSeconds: this.#counter.seconds, gapSeconds: 0 }];
+    return [{ type: 'audio', endSeconds: this.#counter.seconds }];
   }
 
   header(): Buffer | Promise<Buffer> {

@@ -98,13 +98,15 @@ async function clipFacts(
   const start = clip.startSeconds - offsetSeconds + (found.startSeconds ?? 0);
   const isEarlier = found.formatName.startsWith('matroska') && !/^(?:vp|av1)/u.test(first?.codec ?? '');
   const seconds = isEarlier ? start - bFrameSeconds : start;
+  const audio = streamOf(found.streams, 'audio', plan.audio?.track);
   const maySkipEncoder = isSought && type === 'video' && plan.video?.action === 'copy';
   const frame = maySkipEncoder ? await firstFrameSeconds(tools, url, { ...options, seconds }) : null;
   return {
     offsetSeconds,
     prerollSeconds: isSought ? (type === 'audio' ? audioPrerollSeconds : 0) : null,
     startsWithKeyFrame: clip.startSeconds === 0 || (frame !== null && isAt(frame, start)),
-    lacksAudio: isOutside(streamOf(found.streams, 'audio', plan.audio?.track), clip),
+    audioSeconds: audio?.durationSeconds ?? null,
+    lacksAudio: isOutside(audio, clip),
   };
 }
 

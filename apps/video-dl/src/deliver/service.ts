@@ -25,7 +25,6 @@ import { streamHeaders, type KnownFile } from './response.js';
 import { ResumeBudget } from './resume-budget.js';
 import { type StreamEnd, streamMetrics, StreamSlots } from './slots.js';
 import { type Way, Ways, type WaysOptions, type Wish } from './ways.js';
-import type { StreamsOf } from './verification.js';
 import { openWindow } from './window-input.js';
 
 export interface StreamingOptions extends WaysOptions {
@@ -274,10 +273,7 @@ export class StreamingService implements AsyncDisposable {
     await using part = window && (await openWindow(job, window, { session, upstream, clip }));
     const inputs = opened ? [session.addOpened(opened)] : part && [part.input];
     try {
-      // Another response would be another file.
-      const streamsOf: StreamsOf = async (source) =>
-        opened === undefined ? this.#ways.looker.streamsOf(source, options) : null;
-      await convert(job, { ...options, plan, output, range, session, inputs, streamsOf });
+      await convert(job, { ...options, plan, output, range, session, inputs });
     } catch (error) {
       const isAboutFile = error instanceof DomainError && error.code === 'upstream_error';
       const isExplained = error instanceof UnexpectedMediaError || session.failure !== undefined;

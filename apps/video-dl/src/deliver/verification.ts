@@ -2,23 +2,16 @@ import { DomainError } from '@media-services/http-common';
 import type { InputFactsReader } from '../ffmpeg/input-facts.js';
 import type { ChildExit, ChildGroup } from '@media-services/processes';
 import { needsTooMuchMemory } from '../ffmpeg/process.js';
-import { streamOf, type ProbedStream } from '../formats/probed.js';
-import { secondsIn } from '../plan/clip.js';
 import type { Plan } from '../plan/plan.js';
 import { noAudio } from '../plan/rejections.js';
 import type { RelaySession } from '../relay/session.js';
-import type { MediaSource } from '../upstream/media-source.js';
-import { isAsLongAs, type Expectation, type SentTrack, type Shortfall } from './expectation.js';
+import type { Expectation, SentTrack } from './expectation.js';
 import type { OutputRun } from './output.js';
 
-/** The tracks of a file; null if it can't be read. @throws DomainError; the signal's reason */
-export type StreamsOf = (source: MediaSource) => Promise<readonly ProbedStream[] | null>;
-
 interface FinishedStream {
-  readonly plan: Pick<Plan, 'inputs'> & Partial<Pick<Plan, 'video' | 'audio'>>;
+  readonly plan: Pick<Plan, 'video'>;
   readonly signal: AbortSignal;
   readonly session: Pick<RelaySession, 'failure' | 'allReceived'>;
-  readonly streamsOf: StreamsOf;
   readonly child: Pick<ChildGroup, 'exited' | 'stderr' | 'hasExceededMemory'>;
   readonly output: Pick<OutputRun, 'hasMedia' | 'isWhole' | 'tracks'>;
   readonly expected: Expectation;
@@ -45,26 +38,11 @@ export async function assertComplete(stream: FinishedStream): Promise<void> {
   // ffmpeg stops reading as soon as it has what a clip needs.
   if (expected.clip === null && !session.allReceived()) throw incomplete('some of its bytes are missing');
   assertNothingLost(stream);
-  const shortfalls = expected.shortfalls(output.tracks.filter(({ samples }) => samples !== 0));
-  for (const shortfall of shortfalls) await assertSourceIsShort(shortfall, stream);
-}
-
-/**
- * A file's audio may be shorter than its video, and the file states the longer duration. So before we call a
- * stream incomplete, we look at what the file states about the track. If it states nothing, another complete track
- * is proof enough.
- */
-async function assertSourceIsShort(
-  { track, inputIndex, expectedSeconds, isShorterTrack }: Shortfall,
-  { plan, streamsOf, expected: { clip } }: FinishedStream,
-): Promise<void> {
-  const { type, endSeconds } = track;
-  const source = plan.inputs[inputIndex];
-  const streams = (source?.kind === 'file' && (await streamsOf(source))) || [];
-  const own = streamOf(streams, type, type === 'audio' ? plan.audio?.track : 0)?.durationSeconds ?? null;
-  if (own === null ? isShorterTrack : isAsLongAs(track, own, clip)) return;
-  const seconds = own === null ? expectedSeconds : secondsIn(clip, own);
-  throw incomplete(`its ${type} ends at ${endSeconds.toFixed(1)} s of ${seconds.toFixed(1)} s`);
+  const [shortfall] = expected.shortfalls(output.tracks.filter(({ samples }) => samples !== 0));
+  if (shortfall === undefined) return;
+  const { track, expectedSeconds } = shortfall;
+  const times = `${track.endSeconds.toFixed(1)} s of ${expectedSeconds.toFixed(1)} s`;
+  throw incomplete(`its ${track.type} ends at ${times}`);
 }
 
 /** Whether what states audio has none of it. */
@@ -91,7 +69,7 @@ function assertNothingLost({ output, expected, facts }: FinishedStream): void {
     throw incomplete(`${facts.decodeErrors} parts of it can't be decoded`);
   for (const track of output.tracks) {
     const lost = expected.lostSeconds(track);
-    if (lost > 0) throw incomplete(`${lost.toFixed(1)} s in the middle of its ${track.type} are missing`);
+    if (lost > 0) throw incomplete(`${lost.toFixed(1)} s in the middle of its audio are missing`);
   }
 }
 

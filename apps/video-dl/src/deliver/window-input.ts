@@ -43,7 +43,7 @@ export async function openWindow(
       // Like joined segments, it is a part of the source.
       isJoined: true,
       offsetSeconds: startSeconds,
-      lengths: { video: lengthOf('video'), audio: lengthOf('audio'), audioGaps: Infinity },
+      lengths: { video: lengthOf('video'), audio: lengthOf('audio') },
       startsWithKeyFrame: clip !== null && Math.abs(clip.startSeconds - startSeconds) <= maxLeadSeconds,
     },
     async [Symbol.asyncDispose]() {

@@ -8,16 +8,18 @@ export interface InputFacts {
   durationSeconds: number | null;
   /** Its first timestamp, in seconds. Some containers count their duration from zero. */
   startSeconds: number;
-  /** ffmpeg estimated the duration from the bit rate, so it is too inexact to check against. */
-  guessed: boolean;
   /** If so, the duration may differ from that of the audio. */
   hasVideo: boolean;
   /** Seconds of decoded audio, reported when ffmpeg ends; null until then and for copied audio. */
   decodedSeconds: number | null;
 }
 
-/** Reports of invalid data that don't make ffmpeg fail, from the transport stream demuxer and the H.264 and HEVC parsers. */
-const invalidDataReport = /^\[[^\]]{1,80}\] \[error\] (?:max resync size reached|Invalid NAL unit size)/u;
+/**
+ * Reports that don't make ffmpeg fail: invalid data in a transport stream, in H.264 or HEVC; an end that is missing in
+ * an MP4 or Matroska.
+ */
+const invalidDataReport =
+  /^\[[^\]]{1,80}\] \[error\] (?:max resync size reached|Invalid NAL unit size|stream \d+, offset 0x[\da-f]+: partial file|File ended prematurely)/u;
 
 /** A packet that couldn't be decoded, as reported by ffmpeg 4 to 5 and 6 to 8. */
 const decodeError = /\[error\] (?:Error while decoding stream|Error submitting packet to decoder)/u;
@@ -40,9 +42,10 @@ const lateAudioReport =
  */
 export class InputFactsReader {
   readonly #inputs: InputFacts[] = [];
-  #guessed = false;
+  /** Whether ffmpeg only estimates the duration of the next input. */
+  #isGuessed = false;
   #isOutput = false;
-  /** A transport stream, or copied H.264 or HEVC, contains invalid data. */
+  /** What ffmpeg read contains invalid data, or ends too early. */
   hasInvalidData = false;
   /** Packets that couldn't be decoded. */
   decodeErrors = 0;
@@ -63,7 +66,7 @@ export class InputFactsReader {
 
   readLine(line: string): void {
     if (line.includes('Estimating duration from bitrate')) {
-      this.#guessed = true;
+      this.#isGuessed = true;
       return;
     }
     if (invalidDataReport.test(line)) this.hasInvalidData = true;
@@ -78,11 +81,9 @@ export class InputFactsReader {
         format: opened[1],
         durationSeconds: null,
         startSeconds: 0,
-        guessed: this.#guessed,
         hasVideo: false,
         decodedSeconds: null,
       });
-      this.#guessed = false;
       return;
     }
     const input = this.#inputs.at(-1);
@@ -91,7 +92,11 @@ export class InputFactsReader {
     if (!this.#isOutput && isVideoStream(line)) input.hasVideo = true;
     this.#readAudio(line);
     const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
-    if (stated === null || input.guessed) return;
+    if (stated === null) return;
+    const isGuessed = this.#isGuessed;
+    this.#isGuessed = false;
+    // Too inexact to check against.
+    if (isGuessed) return;
     input.startSeconds = leadOf(Number(stated[4] ?? 0), input.format);
     const seconds = readClock(stated.slice(1, 4));
     // ffmpeg prints two decimals.

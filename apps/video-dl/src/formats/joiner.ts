@@ -77,6 +77,4 @@ export interface FirstTimes {
 export interface TrackLengths {
   readonly video: number | null;
   readonly audio: number | null;
-  /** Seconds without audio between its first and last sample. */
-  readonly audioGaps: number;
 }

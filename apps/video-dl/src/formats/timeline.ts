@@ -7,13 +7,11 @@ const maxStepBackSeconds = 0.5;
 const maxPauseSeconds = 10;
 /** Room before the first timestamp, because another track may start earlier. */
 const leadSeconds = 10;
-/** Shorter gaps don't count as missing media. */
+/** Shorter gaps between segments don't count as missing media. */
 const minGapSeconds = 0.25;
 
 interface Track {
   readonly start: number;
-  /** Total seconds without samples. */
-  gaps: number;
   /** When its next sample is due. */
   end: number;
   /** Certain end of its media; the last sample may be shorter than the ones before. */
@@ -64,14 +62,12 @@ export class Timeline {
   }
 
   lengths(kindOf: (track: number) => 'video' | 'audio' | 'other'): TrackLengths {
-    const of = (kind: string) =>
-      [...this.#tracks].flatMap(([id, track]) => (kindOf(id) === kind ? [track] : []));
     const longest = (kind: string) => {
-      const lengths = of(kind).map(({ start, certainEnd }) => certainEnd - start);
+      const ofKind = [...this.#tracks].filter(([id]) => kindOf(id) === kind);
+      const lengths = ofKind.map(([, { start, certainEnd }]) => certainEnd - start);
       return lengths.length === 0 ? null : Math.max(...lengths);
     };
-    const audioGaps = Math.max(0, ...of('audio').map(({ gaps }) => gaps));
-    return { video: longest('video'), audio: longest('audio'), audioGaps };
+    return { video: longest('video'), audio: longest('audio') };
   }
 
   /** The tracks that had samples in the last segment. */
@@ -127,12 +123,10 @@ export class Timeline {
       start,
       end: start,
       certainEnd: start,
-      gaps: 0,
       step: 0,
       longestStep: 0,
     };
     const since = start - (track.end - track.step);
-    if (start - track.end > minGapSeconds) track.gaps += start - track.end;
     if (duration !== null) track.step = duration;
     else if (this.#tracks.has(id) && since > 0 && since < maxPauseSeconds) track.step = since;
     if (this.#starts.has(id)) track.longestStep = Math.max(track.longestStep, track.step);

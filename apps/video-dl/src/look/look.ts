@@ -78,7 +78,7 @@ export class Looker {
     const isAsPromised =
       draft.siteFile === null || (draft.siteFile === 'audio' && (head.audioFile ?? draft.container) !== null);
     const isEnough = streams !== null || isAsPromised || options.depth === 'one-file';
-    return { head, streams: isEnough ? streams : await this.streamsOf(source, options) };
+    return { head, streams: isEnough ? streams : await this.#streamsOf(source, options) };
   }
 
   /** Whether a stream of these inputs must be made from a single response. */
@@ -87,7 +87,7 @@ export class Looker {
   }
 
   /** The streams of a file; null if ffprobe can't read them. @throws DomainError; the signal's reason */
-  async streamsOf(source: MediaSource, options: ReaderOptions): Promise<readonly ProbedStream[] | null> {
+  async #streamsOf(source: MediaSource, options: ReaderOptions): Promise<readonly ProbedStream[] | null> {
     try {
       return (await this.#probeSource(source, options)).streams;
     } catch (error) {

@@ -15,6 +15,8 @@ export interface OpenedInput {
   readonly startsWithKeyFrame?: boolean;
   /** Its audio ends before the clip or starts after it, as the file states. */
   readonly lacksAudio?: boolean;
+  /** For a clip of a file with audio: how long its audio is; null if the file doesn't state that. */
+  readonly audioSeconds?: number | null;
 }
 
 /** ffmpeg keeps in memory what it reads before its output. */

@@ -21,7 +21,7 @@ export interface RelayInput extends MediaInput {
   readonly isJoined: boolean;
   /** Lengths of the delivered media; null until everything is delivered, or if they aren't measured. */
   readonly lengths: TrackLengths | null;
-  /** Whether a file is proven complete, whatever duration it states. Known once it was read. */
+  /** Whether all of it has been delivered, and a file is proven complete, whatever duration it states. */
   readonly isWhole: boolean;
   /** What has changed so far, and behind the discontinuities that `lookAhead` has read. */
   readonly changes: TrackChanges;
@@ -201,7 +201,9 @@ export class ServedSession {
       ...beginning,
       url: this.#urlOf(resource),
       isJoined: true,
-      isWhole: false,
+      get isWhole() {
+        return resource.isComplete();
+      },
       get lengths() {
         return resource.isComplete() ? segments.lengths : null;
       },

@@ -305,10 +305,10 @@ describe('InputFactsReader', () => {
       '[mp3 @ 0x1] [warning] Estimating duration from bitrate, this may be inaccurate',
       "[info] Input #0, mp3, from 'http://127.0.0.1/x':",
       '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
+      "[info] Input #1, mp3, from 'http://127.0.0.1/y':",
+      '[info]   Duration: 00:00:09.00, start: 0.000000, bitrate: 128 kb/s',
     );
-    expect(facts.inputs).toMatchObject([
-      { format: 'mp3', durationSeconds: null, guessed: true, hasVideo: false },
-    ]);
+    expect(facts.inputs).toMatchObject([{ durationSeconds: null }, { durationSeconds: 9 }]);
   });
 
   it('counts decode errors and reads the length of the decoded audio', () => {
@@ -372,7 +372,9 @@ describe('InputFactsReader', () => {
   it.each([
     '[mpegts @ 0x1] [error] max resync size reached, could not find sync byte',
     '[NULL @ 0x1] [error] Invalid NAL unit size (1375174863 > 8352).',
-  ])('detects invalid data that ffmpeg skips: %s', (line) => {
+    '[in#0/mov,mp4,m4a,3gp,3g2,mj2 @ 0x1] [error] stream 1, offset 0x2cb068: partial file',
+    '[matroska,webm @ 0x1] [error] File ended prematurely',
+  ])('detects invalid data and missing ends that ffmpeg skips: %s', (line) => {
     expect(read(line).hasInvalidData).toBe(true);
     expect(read(`[info]     title           : ${line}`).hasInvalidData).toBe(false);
   });

@@ -41,8 +41,6 @@ interface SampleTotals {
   /** When the earliest sample is shown and the latest ends: B-frames are shown later than they are decoded. */
   readonly start: number;
   readonly end: number;
-  /** Silence between audio samples; 0 for video, where a frame may last any time. */
-  readonly gap: number;
   /** Duration of the longest sample. */
   readonly longest: number;
 }
@@ -53,24 +51,15 @@ const noSamples: SampleTotals = {
   firstShown: 0,
   start: Infinity,
   end: -Infinity,
-  gap: 0,
   longest: 0,
 };
-
-/** Longer than the audio frames of any codec. */
-const maxAudioFrameSeconds = 0.25;
 
 /**
  * The totals with the samples of a `trun` box.
  * @param defaultDuration of each sample, if the box states none
  * @throws Mp4FormatError for a box with fewer samples than it states
  */
-function withRun(
-  totals: SampleTotals,
-  trun: Buffer,
-  { handler, timescale }: Mp4Track,
-  defaultDuration: number,
-): SampleTotals {
+function withRun(totals: SampleTotals, trun: Buffer, defaultDuration: number): SampleTotals {
   const set = flagsOf(trun);
   const samples = trun.readUInt32BE(12);
   const first = 16 + (set & flag.dataOffset ? 4 : 0) + (set & flag.firstSampleFlags ? 4 : 0);
@@ -84,21 +73,19 @@ function withRun(
   // Equal samples are added at once, because a box may state any number of them.
   const [steps, samplesPerStep] =
     hasDuration || hasComposition ? [samples, 1] : [Math.min(1, samples), samples];
-  const ungapped = handler === 'soun' ? maxAudioFrameSeconds * timescale : Infinity;
   // Local sums and a DataView halve the time of a run of a million samples.
-  let { duration, firstShown, start, end, gap, longest } = totals;
+  let { duration, firstShown, start, end, longest } = totals;
   const entries = new DataView(trun.buffer, trun.byteOffset, trun.length);
   for (let step = 0, entry = first; step < steps; step += 1, entry += entryBytes) {
     const ticks = hasDuration ? entries.getUint32(entry) : defaultDuration;
     const shownAt = duration + (hasComposition ? entries.getInt32(entry + entryBytes - 4) : 0);
     if (step === 0 && totals.samples === 0) firstShown = shownAt;
     if (shownAt < start) start = shownAt;
-    if (ticks > ungapped) gap += ticks * samplesPerStep;
     if (ticks > longest) longest = ticks;
     duration += ticks * samplesPerStep;
     if (shownAt + ticks * samplesPerStep > end) end = shownAt + ticks * samplesPerStep;
   }
-  return { samples: totals.samples + samples, duration, firstShown, start, end, gap, longest };
+  return { samples: totals.samples + samples, duration, firstShown, start, end, longest };
 }
 
 /** The part of a track in a fragment. */
@@ -129,7 +116,7 @@ export function readFragment(
     const defaultDuration = readDefaultDuration(tfhd) ?? track.defaultSampleDuration;
     const totals = boxes
       .filter((box) => box.type === 'trun')
-      .reduce((sum, run) => withRun(sum, run.bytes, track, defaultDuration), noSamples);
+      .reduce((sum, run) => withRun(sum, run.bytes, defaultDuration), noSamples);
     return [{ ...totals, track, tfhd, tfdt: find('tfdt') ?? null }];
   });
 }

@@ -7,8 +7,6 @@ export interface TrackProgress {
   handler: string;
   /** Presentation time of the end of the last sample. */
   endSeconds: number;
-  /** Silence between audio samples; 0 for video, where a frame may last any time. */
-  gapSeconds: number;
   /** Presentation time of its first sample. The edit list hides anything before zero, but not every player honours it. */
   startSeconds: number;
   /** Duration of its longest sample. */
@@ -23,7 +21,6 @@ interface TrackState {
   /** When the latest sample ends and the earliest is shown. */
   end: number;
   start: number;
-  gap: number;
   longest: number;
   samples: number;
 }
@@ -38,17 +35,16 @@ export class FragmentClock {
 
   constructor(tracks: readonly Mp4Track[]) {
     this.#tracks = new Map(tracks.map((track) => [track.id, track]));
-    const empty = { decodeTime: 0, end: 0, start: Infinity, gap: 0, longest: 0, samples: 0 };
+    const empty = { decodeTime: 0, end: 0, start: Infinity, longest: 0, samples: 0 };
     this.#states = new Map(tracks.map((track) => [track, { ...empty }]));
   }
 
   /** In the order of the tracks in moov. */
   get progress(): TrackProgress[] {
-    return [...this.#states].map(([track, { end, start, gap, longest, samples }]) => ({
+    return [...this.#states].map(([track, { end, start, longest, samples }]) => ({
       id: track.id,
       handler: track.handler,
       endSeconds: samples === 0 ? 0 : end / track.timescale + track.shiftSeconds,
-      gapSeconds: gap / track.timescale,
       startSeconds: samples === 0 ? 0 : start / track.timescale + track.shiftSeconds,
       longestSeconds: longest / track.timescale,
       samples,
@@ -60,11 +56,10 @@ export class FragmentClock {
     for (const fragment of readFragment(moof, this.#tracks, maxBoxes)) {
       const state = this.#states.get(fragment.track);
       if (state === undefined) continue;
-      const { tfdt, samples, duration, start, end, gap, longest } = fragment;
+      const { tfdt, samples, duration, start, end, longest } = fragment;
       if (tfdt !== null) state.decodeTime = readDecodeTime(tfdt);
       state.start = Math.min(state.start, state.decodeTime + start);
       state.end = Math.max(state.end, state.decodeTime + end);
-      state.gap += gap;
       state.longest = Math.max(state.longest, longest);
       state.samples += samples;
       state.decodeTime += duration;

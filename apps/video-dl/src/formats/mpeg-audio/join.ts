@@ -39,7 +39,7 @@ export class PackedAudioJoiner extends UnitFilter implements Joiner {
   }
 
   get lengths(): TrackLengths {
-    return { video: null, audio: this.#seconds, audioGaps: 0 };
+    return { video: null, audio: this.#seconds };
   }
 
   begin(facts: SegmentFacts): void {
