@@ -1,8 +1,9 @@
 import type { InputFacts } from '../ffmpeg/input-facts.js';
 import type { TrackProgress } from '../formats/mp4/fragment-clock.js';
 import { secondsIn, type Clip } from '../plan/clip.js';
+import type { OpenedInput } from '../plan/conversion.js';
 import type { Expected } from '../plan/plan.js';
-import type { OpenInput } from './open-inputs.js';
+import type { RelayInput } from '../relay/session.js';
 
 /** A track as it was sent, with what is known about its samples. */
 export interface SentTrack
@@ -14,8 +15,8 @@ export interface SentTrack
 
 /** What the relay knows about an input, and what ffmpeg found in it. */
 export interface ExpectedInput {
-  readonly input: Pick<OpenInput, 'isJoined' | 'statedSeconds' | 'lengths' | 'offsetSeconds'> &
-    Partial<Pick<OpenInput, 'isWhole' | 'audioSeconds' | 'changes'>>;
+  readonly input: Pick<RelayInput, 'isJoined' | 'statedSeconds' | 'lengths' | 'offsetSeconds'> &
+    Partial<Pick<RelayInput & OpenedInput, 'isWhole' | 'audioSeconds' | 'changes'>>;
   readonly facts: InputFacts | undefined;
 }
 
