@@ -12,7 +12,11 @@ export const maxRows = 1_000_000;
 export const count = z.int().nonnegative();
 export const numberOrNull = z.number().nullable();
 export const shortText = z.string().max(200);
-export const numbers = z.custom<Float64Array>((value) => isFloat64Array(value) && value.length <= maxRows);
+export const numbers = numbersUpTo(maxRows);
+
+export function numbersUpTo(maxNumbers: number) {
+  return z.custom<Float64Array>((value) => isFloat64Array(value) && value.length <= maxNumbers);
+}
 
 export function bytesUpTo(maxBytes: number) {
   return z.custom<Uint8Array>((value) => isUint8Array(value) && value.length <= maxBytes);

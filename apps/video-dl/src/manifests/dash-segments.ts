@@ -12,8 +12,8 @@ import {
   maxUrlLength,
   SegmentTableWriter,
   type ByteWindow,
+  type ListedSegment,
   type SegmentTable,
-  type TableSegment,
 } from './segment-table.js';
 
 /** How much a manifest's stated duration may exceed that of its segments, in addition to two segments. */
@@ -71,7 +71,7 @@ class TrackWriter {
     else this.#addFile(representation.baseUrl, of('SegmentBase'), periodSeconds);
   }
 
-  #add(segment: Pick<TableSegment, 'reference' | 'seconds'> & Partial<TableSegment>): void {
+  #add(segment: Pick<ListedSegment, 'reference' | 'seconds'> & Partial<ListedSegment>): void {
     const whole = { range: null, initialisation: null, key: null, sequence: 0, isRounded: false };
     this.table.add({ ...whole, isDiscontinuity: this.#isPeriodNew, ...segment });
     this.#isPeriodNew = false;

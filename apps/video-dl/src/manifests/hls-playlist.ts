@@ -64,8 +64,7 @@ class PlaylistReader {
   #hasSegmentSinceKey = false;
   /** Number of the current key; undefined until a segment needs it. */
   #keyNumber: number | undefined;
-  #map: { readonly uri: string; readonly range: ByteWindow | null; readonly key: number | null } | null =
-    null;
+  #initialisation: number | null = null;
   #mediaSequence = 0;
   #seconds: number | null = null;
   #isRounded = false;
@@ -78,8 +77,7 @@ class PlaylistReader {
 
   constructor(options: PlaylistOptions) {
     this.#options = options;
-    this.#table = new SegmentTableWriter(options.maxSegments);
-    this.#table.setBaseUrl(options.baseUrl);
+    this.#table = new SegmentTableWriter(options.maxSegments, options.baseUrl);
   }
 
   take(line: string): void {
@@ -165,12 +163,11 @@ class PlaylistReader {
   }
 
   #addSegment(uri: string, range: ByteWindow | null): void {
-    const map = this.#map;
     this.#table.add({
       reference: uri,
       range,
       key: this.#currentKey(),
-      initialisation: map === null ? null : this.#table.addInitialisation(map.uri, map.range, map.key),
+      initialisation: this.#initialisation,
       seconds: this.#seconds,
       sequence: this.#mediaSequence + this.#skippedSegments + this.#table.length,
       isRounded: this.#isRounded,
@@ -218,7 +215,11 @@ class PlaylistReader {
     const window = range === undefined ? null : this.#window(range.includes('@') ? range : `${range}@0`, uri);
     // Only encrypted if it has its own IV, since it has no sequence number to derive one from.
     const isEncrypted = this.#keys.get('identity')?.has('IV') === true;
-    this.#map = { uri, range: window, key: isEncrypted ? this.#currentKey() : null };
+    this.#initialisation = this.#table.addInitialisation(
+      uri,
+      window,
+      isEncrypted ? this.#currentKey() : null,
+    );
   }
 
   /** `<length>[@<offset>]`; without an offset it continues where the last range of the same reference ended. */

@@ -1,34 +1,33 @@
 import { z } from 'zod';
 import { invalid, notJoinable, overLimit, type Rejection } from '../formats/rejection.js';
-import { bytesUpTo, count, maxRows } from '../formats/schemas.js';
+import { bytesUpTo, count, maxRows, numbersUpTo } from '../formats/schemas.js';
 
 /** Limit for references in manifests, base URLs and resolved URLs. */
 export const maxUrlLength = 8192;
-/** Total for all references of one track. */
-const maxTextBytes = 32 * 1024 ** 2;
+/** Total for all URLs of one track. */
+const maxUrlCharacters = 32 * 1024 ** 2;
 /** Distinct initialisations per track. */
 const maxInitialisations = 256;
 
 /** Columns of a segment's row. -1 means none, NaN means unknown seconds. */
 export const column = {
-  base: 0,
-  reference: 1,
-  rangeStart: 2,
-  rangeEnd: 3,
-  key: 4,
-  initialisation: 5,
-  seconds: 6,
+  url: 0,
+  rangeStart: 1,
+  rangeEnd: 2,
+  key: 3,
+  initialisation: 4,
+  seconds: 5,
   /** The sequence number, used as the IV if the key has none (RFC 8216, 5.2). */
-  sequence: 7,
-  isRounded: 8,
-  isDiscontinuity: 9,
-  mayBeAbsent: 10,
+  sequence: 6,
+  isRounded: 7,
+  isDiscontinuity: 8,
+  mayBeAbsent: 9,
 } as const;
-export const columns = 11;
+export const columns = 10;
 
 const keySchema = z.object({
-  /** Reference to the key's URL; null if `bytes` contains the key. */
-  reference: count.nullable(),
+  /** Number of the key's URL; null if `bytes` contains the key. */
+  url: count.nullable(),
   bytes: bytesUpTo(64).nullable(),
   iv: bytesUpTo(16).nullable(),
 });
@@ -38,8 +37,7 @@ const windowSchema = z.object({ start: count, end: count });
 export type ByteWindow = Readonly<z.output<typeof windowSchema>>;
 
 const initialisationSchema = z.object({
-  base: count,
-  reference: count,
+  url: count,
   range: windowSchema.nullable(),
   key: count.nullable(),
 });
@@ -47,23 +45,20 @@ const initialisationSchema = z.object({
 export const urlSchema = z.string().max(maxUrlLength);
 
 /**
- * Everything we keep of a playlist or manifest, in a few flat buffers. They are cheap to send
- * between processes and have no objects per segment. URLs are resolved when needed.
+ * Everything we keep of a playlist or manifest, without objects or strings per segment, so that it is cheap to
+ * send between processes.
  */
 export const tableSchema = z.object({
-  baseUrls: z.array(urlSchema).max(10_000).readonly(),
-  /** All references, concatenated, in UTF-8. */
-  text: bytesUpTo(64 * 1024 ** 2),
-  /** End of each reference in `text`, as unsigned 32-bit integers. */
-  ends: bytesUpTo(4 * maxRows),
-  /** One row per segment, as 64-bit floats. */
-  rows: bytesUpTo(80 * maxRows),
+  /** One per line. */
+  urls: z.string().max(2 * maxUrlCharacters),
+  /** One row per segment. */
+  rows: numbersUpTo(columns * maxRows),
   keys: z.array(keySchema).max(maxRows).readonly(),
   initialisations: z.array(initialisationSchema).max(1000).readonly(),
 });
 export type SegmentTable = Readonly<z.output<typeof tableSchema>>;
 
-export interface TableSegment {
+export interface ListedSegment {
   readonly reference: string;
   readonly range: ByteWindow | null;
   readonly key: number | null;
@@ -76,22 +71,22 @@ export interface TableSegment {
   readonly mayBeAbsent?: boolean;
 }
 
-/** Collects the segments of one track. Each reference is checked and stored once. */
+/** Collects the segments of one track. Each reference is resolved and stored once. */
 export class SegmentTableWriter {
   readonly #maxSegments: number;
-  readonly #baseUrls: string[] = [];
-  /** References checked against the current base URL. */
-  readonly #checked = new Set<string>();
-  readonly #references = new Map<string, number>();
-  readonly #ends: number[] = [];
+  #baseUrl: string;
+  readonly #urls: string[] = [];
+  /** Numbers of URLs, keyed by their reference at the current base URL. */
+  readonly #numbers = new Map<string, number>();
   readonly #rows: number[] = [];
   readonly #keys: z.output<typeof keySchema>[] = [];
   readonly #initialisations: z.output<typeof initialisationSchema>[] = [];
   readonly #initialisationNumbers = new Map<string, number>();
-  #textBytes = 0;
+  #urlCharacters = 0;
 
-  constructor(maxSegments: number) {
+  constructor(maxSegments: number, baseUrl = '') {
     this.#maxSegments = maxSegments;
+    this.#baseUrl = baseUrl;
   }
 
   get length(): number {
@@ -105,33 +100,31 @@ export class SegmentTableWriter {
 
   /** The base URL of all references added from now on. */
   setBaseUrl(url: string): void {
-    if (this.#baseUrls.at(-1) === url) return;
-    if (url.length > maxUrlLength) throw invalid('sent a base URL that is too long');
-    this.#baseUrls.push(url);
-    this.#checked.clear();
+    if (this.#baseUrl === url) return;
+    this.#baseUrl = url;
+    this.#numbers.clear();
   }
 
   addKey(reference: string | null, bytes: Uint8Array | null, iv: Uint8Array | null): number {
-    return this.#keys.push({ reference: reference === null ? null : this.#intern(reference), bytes, iv }) - 1;
+    return this.#keys.push({ url: reference === null ? null : this.#numberOf(reference), bytes, iv }) - 1;
   }
 
   addInitialisation(reference: string, range: ByteWindow | null, key: number | null): number {
-    const base = this.#baseUrls.length - 1;
-    const name = JSON.stringify([base, reference, range, key]);
+    const initialisation = { url: this.#numberOf(reference), range, key };
+    const name = JSON.stringify(initialisation);
     const known = this.#initialisationNumbers.get(name);
     if (known !== undefined) return known;
     if (this.#initialisations.length >= maxInitialisations) throw invalid('changed the encoding too often');
-    const number = this.#initialisations.push({ base, reference: this.#intern(reference), range, key }) - 1;
+    const number = this.#initialisations.push(initialisation) - 1;
     this.#initialisationNumbers.set(name, number);
     return number;
   }
 
-  add(segment: TableSegment): void {
+  add(segment: ListedSegment): void {
     this.assertRoom(1);
     const { range, seconds } = segment;
     this.#rows.push(
-      this.#baseUrls.length - 1,
-      this.#intern(segment.reference),
+      this.#numberOf(segment.reference),
       range?.start ?? -1,
       range?.end ?? -1,
       segment.key ?? -1,
@@ -146,8 +139,7 @@ export class SegmentTableWriter {
 
   /** Whether this is the last segment so far, at the current base URL. */
   endsWith(reference: string): boolean {
-    const [base, last] = this.#rows.slice(-columns);
-    return base === this.#baseUrls.length - 1 && last === this.#references.get(reference);
+    return this.#rows.at(column.url - columns) === this.#numberOf(reference);
   }
 
   /** The last segment plays on in the next period. */
@@ -158,31 +150,24 @@ export class SegmentTableWriter {
 
   finish(): SegmentTable {
     return {
-      baseUrls: this.#baseUrls,
-      text: Buffer.from([...this.#references.keys()].join('')),
-      ends: bytesOf(Uint32Array.from(this.#ends)),
-      rows: bytesOf(Float64Array.from(this.#rows)),
+      urls: this.#urls.join('\n'),
+      rows: Float64Array.from(this.#rows),
       keys: this.#keys,
       initialisations: this.#initialisations,
     };
   }
 
-  #intern(reference: string): number {
-    if (!this.#checked.has(reference)) {
-      resolveUrl(reference, this.#baseUrls.at(-1) ?? '');
-      this.#checked.add(reference);
-    }
-    const known = this.#references.get(reference);
+  /** The number of its URL. */
+  #numberOf(reference: string): number {
+    const known = this.#numbers.get(reference);
     if (known !== undefined) return known;
-    this.#textBytes += Buffer.byteLength(reference);
-    if (this.#textBytes > maxTextBytes) throw overLimit(`${maxTextBytes} bytes of URLs`);
-    this.#references.set(reference, this.#ends.push(this.#textBytes) - 1);
-    return this.#references.size - 1;
+    const url = resolveUrl(reference, this.#baseUrl);
+    this.#urlCharacters += url.length;
+    if (this.#urlCharacters > maxUrlCharacters) throw overLimit(`${maxUrlCharacters} characters of URLs`);
+    const number = this.#urls.push(url) - 1;
+    this.#numbers.set(reference, number);
+    return number;
   }
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array | Float64Array): Uint8Array {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Of an HLS playlist (RFC 8216bis, 4.3), perhaps percent-encoded. */

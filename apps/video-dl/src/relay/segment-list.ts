@@ -3,6 +3,7 @@ import { SingleFlight } from '../single-flight.js';
 import type { MediaSource } from '../upstream/media-source.js';
 import type { RenewableSource } from '../upstream/renewable-source.js';
 import { RemoteObject } from '../upstream/remote-object.js';
+import { maxRows } from '../formats/schemas.js';
 import {
   column,
   columns,
@@ -45,26 +46,21 @@ const mediaColumns = [
   ...[column.sequence, column.isRounded, column.isDiscontinuity],
 ];
 
-/** The segments of one track, in flat buffers. A segment object is created only when needed. */
+/** The segments of one track. A segment object is created only when needed. */
 export class SegmentList {
   readonly #table: SegmentTable;
-  readonly #text: Buffer;
-  readonly #ends: Uint32Array;
-  readonly #rows: Float64Array;
+  readonly #urls: readonly string[];
   readonly #queries: ExtraQueries;
 
   /** @param queries that an extractor adds to every URL in a playlist */
   constructor(table: SegmentTable, queries: ExtraQueries) {
     this.#table = table;
-    this.#text = Buffer.from(table.text.buffer, table.text.byteOffset, table.text.length);
-    // Copy: data from another process may be unaligned in its buffer.
-    this.#ends = new Uint32Array(Uint8Array.from(table.ends).buffer);
-    this.#rows = new Float64Array(Uint8Array.from(table.rows).buffer);
+    this.#urls = table.urls.split('\n', maxRows);
     this.#queries = queries;
   }
 
   get length(): number {
-    return this.#rows.length / columns;
+    return this.#table.rows.length / columns;
   }
 
   get initialisationCount(): number {
@@ -107,9 +103,9 @@ export class SegmentList {
     const start = cell('rangeStart');
     const seconds = cell('seconds');
     return {
-      url: this.#url(cell('base'), cell('reference'), this.#queries.segmentQuery),
+      url: this.#url(cell('url'), this.#queries.segmentQuery),
       range: start < 0 ? null : { start, end: cell('rangeEnd') },
-      key: this.#key(cell('base'), cell('key'), cell('sequence')),
+      key: this.#key(cell('key'), cell('sequence')),
       initialisation: orNull(cell('initialisation')),
       seconds: Number.isNaN(seconds) ? null : seconds,
       isRounded: cell('isRounded') === 1,
@@ -122,12 +118,8 @@ export class SegmentList {
   initialisation(number: number): MediaPart {
     const found = this.#table.initialisations[number];
     if (found === undefined) throw protocolFault('changed the list of segments');
-    const { base, reference, range, key } = found;
-    return {
-      url: this.#url(base, reference, this.#queries.segmentQuery),
-      range,
-      key: this.#key(base, key ?? -1, 0),
-    };
+    const { url, range, key } = found;
+    return { url: this.#url(url, this.#queries.segmentQuery), range, key: this.#key(key ?? -1, 0) };
   }
 
   /** After a renewal the URLs may differ, but nothing else that describes the media. */
@@ -148,25 +140,25 @@ export class SegmentList {
   }
 
   #cell(number: number, index: number): number {
-    return this.#rows[number * columns + index] ?? NaN;
+    return this.#table.rows[number * columns + index] ?? NaN;
   }
 
-  #url(base: number, reference: number, query: string | undefined): string {
-    const start = reference === 0 ? 0 : (this.#ends[reference - 1] ?? 0);
-    const text = this.#text.toString('utf8', start, this.#ends[reference]);
-    const url = resolveUrl(text, this.#table.baseUrls[base] ?? '');
+  #url(number: number, query: string | undefined): string {
+    // A parser process that was taken over may have sent any text.
+    const stated = this.#urls[number] ?? '';
+    const url = resolveUrl(stated, stated);
     if (query === undefined) return url;
     const extended = new URL(url);
     for (const [name, value] of new URLSearchParams(query)) extended.searchParams.set(name, value);
     return extended.href;
   }
 
-  #key(base: number, number: number, sequence: number): PartKey | null {
+  #key(number: number, sequence: number): PartKey | null {
     const key = this.#table.keys[number];
     if (key === undefined) return null;
     const { segmentQuery, keyQuery = segmentQuery } = this.#queries;
     return {
-      key: key.reference === null ? Buffer.from(key.bytes ?? []) : this.#url(base, key.reference, keyQuery),
+      key: key.url === null ? Buffer.from(key.bytes ?? []) : this.#url(key.url, keyQuery),
       iv: key.iv === null ? sequenceIv(sequence) : Buffer.from(key.iv),
     };
   }
