@@ -65,13 +65,12 @@ class PlaylistReader {
   /** Number of the current key; undefined until a segment needs it. */
   #keyNumber: number | undefined;
   #initialisation: number | null = null;
-  #mediaSequence = 0;
+  #sequence = 0;
   #seconds: number | null = null;
   #isRounded = false;
   #range: string | null = null;
   #isDiscontinuity = false;
   #isAdvertisement = false;
-  #skippedSegments = 0;
   #variant: ReadonlyMap<string, string> | null = null;
   #isFinished = false;
 
@@ -100,7 +99,7 @@ class PlaylistReader {
         this.#isDiscontinuity = true;
         break;
       case '#EXT-X-MEDIA-SEQUENCE':
-        this.#mediaSequence = readWhole(value);
+        this.#sequence = readWhole(value);
         break;
       case '#EXT-X-KEY':
         this.#takeKey(readAttributes(value));
@@ -140,7 +139,8 @@ class PlaylistReader {
   }
 
   finish(): Playlist {
-    if (this.#variants.areListed) return { kind: 'variant', ...this.#variants.best(this.#options.baseUrl) };
+    const variant = this.#variants.best(this.#options.baseUrl);
+    if (variant !== null) return { kind: 'variant', ...variant };
     if (!this.#isFinished) throw live();
     if (this.#table.length === 0) throw invalid('sent an empty playlist');
     return { kind: 'segments', table: this.#table.finish() };
@@ -153,8 +153,8 @@ class PlaylistReader {
       return;
     }
     const range = this.#range === null ? null : this.#window(this.#range, uri);
-    if (this.#isAdvertisement) this.#skippedSegments += 1;
-    else this.#addSegment(uri, range);
+    if (!this.#isAdvertisement) this.#addSegment(uri, range);
+    this.#sequence += 1;
     this.#seconds = null;
     this.#range = null;
     // The clock may change after an ad.
@@ -169,7 +169,7 @@ class PlaylistReader {
       key: this.#currentKey(),
       initialisation: this.#initialisation,
       seconds: this.#seconds,
-      sequence: this.#mediaSequence + this.#skippedSegments + this.#table.length,
+      sequence: this.#sequence,
       isRounded: this.#isRounded,
       isDiscontinuity: this.#isDiscontinuity,
     });

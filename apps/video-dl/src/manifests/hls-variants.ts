@@ -1,70 +1,52 @@
-import { invalid, notJoinable } from '../formats/rejection.js';
+import { invalid } from '../formats/rejection.js';
 import { readWhole } from './hls-attributes.js';
 import { resolveUrl } from './segment-table.js';
 
-interface Variant {
-  readonly uri: string;
-  /** Bits per second. */
-  readonly bandwidth: number;
-  /** Pixels of the smaller side; null if not stated. */
-  readonly smallerSide: number | null;
-  readonly audioGroup: string | null;
-}
-
-interface Rendition {
-  readonly group: string;
-  readonly uri: string | null;
-  readonly isDefault: boolean;
-  readonly describesVideo: boolean;
-}
+type Attributes = ReadonlyMap<string, string>;
 
 const maxVariants = 200;
 
 /** The variants and renditions of a master playlist. */
 export class HlsVariants {
-  readonly #variants: Variant[] = [];
-  readonly #renditions: Rendition[] = [];
+  readonly #variants: { readonly uri: string; readonly attributes: Attributes }[] = [];
+  readonly #renditions: Attributes[] = [];
 
-  get areListed(): boolean {
-    return this.#variants.length > 0;
-  }
-
-  add(attributes: ReadonlyMap<string, string>, uri: string): void {
+  add(attributes: Attributes, uri: string): void {
     if (this.#variants.length >= maxVariants) throw invalid('sent a playlist with too many variants');
-    const [width, height] = (attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number);
-    this.#variants.push({
-      uri,
-      bandwidth: readWhole(attributes.get('BANDWIDTH') ?? '0'),
-      smallerSide: width && height ? Math.min(width, height) : null,
-      audioGroup: attributes.get('AUDIO') ?? null,
-    });
+    this.#variants.push({ uri, attributes });
   }
 
-  addRendition(attributes: ReadonlyMap<string, string>): void {
+  addRendition(attributes: Attributes): void {
     if (attributes.get('TYPE') !== 'AUDIO') return;
     if (this.#renditions.length >= maxVariants) throw invalid('sent a playlist with too many renditions');
-    this.#renditions.push({
-      group: attributes.get('GROUP-ID') ?? '',
-      uri: attributes.get('URI') ?? null,
-      isDefault: attributes.get('DEFAULT') === 'YES',
-      describesVideo: attributes.get('CHARACTERISTICS')?.includes('describes-video') === true,
-    });
+    this.#renditions.push(attributes);
   }
 
-  /** The largest variant up to 1080p with the audio of its group. @throws Rejection */
-  best(baseUrl: string): { url: string; audioUrl: string | null } {
-    const fitting = this.#variants.filter(({ smallerSide }) => smallerSide === null || smallerSide <= 1080);
+  /** The largest variant up to 1080p with the audio of its group; null if none is listed. @throws Rejection */
+  best(baseUrl: string): { url: string; audioUrl: string | null } | null {
+    const fitting = this.#variants.filter(({ attributes }) => smallerSideOf(attributes) <= 1080);
     const [best] = (fitting.length > 0 ? fitting : this.#variants).toSorted(
-      (a, b) => b.bandwidth - a.bandwidth,
+      (a, b) => bandwidthOf(b.attributes) - bandwidthOf(a.attributes),
     );
-    if (best === undefined) throw notJoinable('has no variants');
-    const group = this.#renditions.filter((rendition) => rendition.group === best.audioGroup);
+    if (best === undefined) return null;
+    const groupId = best.attributes.get('AUDIO') ?? null;
+    const group = this.#renditions.filter((rendition) => rendition.get('GROUP-ID') === groupId);
     const played =
-      group.find(({ isDefault }) => isDefault) ??
-      group.find(({ describesVideo }) => !describesVideo) ??
+      group.find((rendition) => rendition.get('DEFAULT') === 'YES') ??
+      group.find((rendition) => rendition.get('CHARACTERISTICS')?.includes('describes-video') !== true) ??
       group[0];
+    const uri = played?.get('URI');
     const url = resolveUrl(best.uri, baseUrl);
-    const audioUrl = played?.uri == null ? null : resolveUrl(played.uri, baseUrl);
+    const audioUrl = uri === undefined ? null : resolveUrl(uri, baseUrl);
     return { url, audioUrl: audioUrl === url ? null : audioUrl };
   }
+}
+
+/** 0 if not stated. */
+function smallerSideOf(attributes: Attributes): number {
+  return Math.min(...(attributes.get('RESOLUTION') ?? '').split('x', 2).map(Number));
+}
+
+function bandwidthOf(attributes: Attributes): number {
+  return readWhole(attributes.get('BANDWIDTH') ?? '');
 }

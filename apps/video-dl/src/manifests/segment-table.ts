@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SegmentFacts } from '../formats/joiner.js';
 import { invalid, notJoinable, overLimit, type Rejection } from '../formats/rejection.js';
 import { bytesUpTo, count, maxRows, numbersUpTo } from '../formats/schemas.js';
 
@@ -58,15 +59,12 @@ export const tableSchema = z.object({
 });
 export type SegmentTable = Readonly<z.output<typeof tableSchema>>;
 
-export interface ListedSegment {
+export interface ListedSegment extends SegmentFacts {
   readonly reference: string;
   readonly range: ByteWindow | null;
   readonly key: number | null;
   readonly initialisation: number | null;
-  readonly seconds: number | null;
   readonly sequence: number;
-  readonly isRounded: boolean;
-  readonly isDiscontinuity: boolean;
   /** Listed only because a stated duration was rounded up, or is another track's. */
   readonly mayBeAbsent?: boolean;
 }
