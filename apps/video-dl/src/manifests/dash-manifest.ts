@@ -35,8 +35,8 @@ const sliceLength = 65_536;
  */
 export function readManifest(text: string, maxElements: number): ManifestElement {
   const parser = new SaxesParser();
-  const open: OpenElement[] = [];
-  let root: ManifestElement | null = null;
+  const document: OpenElement = { name: '', attributes: {}, children: [], text: '' };
+  const open = [document];
   let elements = 0;
   /** Depth within a skipped element. */
   let skipped = 0;
@@ -50,7 +50,7 @@ export function readManifest(text: string, maxElements: number): ManifestElement
     const name = fullName.slice(fullName.indexOf(':') + 1);
     elements += 1;
     if (elements > maxElements) throw overLimit(`${maxElements} elements`);
-    if (open.length === 0 && name !== 'MPD') throw notManifest();
+    if (open.length === 1 && name !== 'MPD') throw notManifest();
     const remote = attributes['xlink:href'];
     // This URN marks an element to ignore (ISO 23009-1, 5.5.3).
     if (skipped > 0 || !knownElement.test(name) || remote === 'urn:mpeg:dash:resolve-to-zero:2013') {
@@ -58,8 +58,10 @@ export function readManifest(text: string, maxElements: number): ManifestElement
       return;
     }
     if (remote !== undefined) throw notJoinable('has a manifest in several files');
-    if (open.length >= maxDepth) throw invalid('sent a manifest that is nested too deeply');
-    open.push({ name, attributes: known(attributes), children: [], text: '' });
+    if (open.length > maxDepth) throw invalid('sent a manifest that is nested too deeply');
+    const element = { name, attributes: known(attributes), children: [], text: '' };
+    open.at(-1)?.children.push(element);
+    open.push(element);
   });
   parser.on('text', (part) => {
     const element = open.at(-1);
@@ -69,22 +71,13 @@ export function readManifest(text: string, maxElements: number): ManifestElement
     element.text += part;
   });
   parser.on('closetag', () => {
-    if (skipped > 0) {
-      skipped -= 1;
-      return;
-    }
-    const element = open.pop();
-    if (element === undefined) return;
-    if (open.length === 0) root = element;
-    else open.at(-1)?.children.push(element);
+    if (skipped > 0) skipped -= 1;
+    else open.pop();
   });
   for (let at = 0; at < text.length; at += sliceLength) parser.write(text.slice(at, at + sliceLength));
   parser.close();
-  return finishedRoot(root);
-}
-
-function finishedRoot(root: ManifestElement | null): ManifestElement {
-  if (root === null) throw notManifest();
+  const [root] = document.children;
+  if (root === undefined) throw notManifest();
   if (root.attributes['type'] === 'dynamic') throw live();
   return root;
 }
