@@ -2,17 +2,17 @@ import { childrenOf, type ManifestElement } from './dash-manifest.js';
 import { notJoinable, protectedByDrm } from '../formats/rejection.js';
 import { resolveUrl } from './segment-table.js';
 
-/** The Representation that the extractor chose. */
+/** What is known of the Representation that the extractor chose, or of one in another period. */
 export interface WantedTrack {
   readonly id: string;
-  readonly kind: 'video' | 'audio';
+  readonly kind: 'video' | 'audio' | 'other';
   /** Bits per second; null if not stated. */
   readonly bandwidth: number | null;
+  /** In pixels. */
+  readonly smallerSide?: number | null;
 }
 
-export interface Representation {
-  readonly kind: 'video' | 'audio' | 'other';
-  readonly id: string;
+export interface Representation extends WantedTrack {
   readonly bandwidth: number;
   readonly smallerSide: number | null;
   readonly baseUrl: string;
@@ -28,34 +28,23 @@ export interface Period {
 }
 
 /**
- * The wanted track, or else the most similar one of its kind without protection.
- * @throws Rejection if the manifest has none
+ * The track with this id, or else the most similar one of its kind without protection.
+ * @throws Rejection if there is none
  */
-export function choose(periods: readonly Period[], { id, kind, bandwidth }: WantedTrack): Representation {
-  const all = periods.flatMap(({ representations }) => representations);
+export function mostSimilar(
+  all: readonly Representation[],
+  { id, kind, bandwidth, smallerSide = null }: WantedTrack,
+): Representation {
   // Two periods may use one id for different things.
   const ofKind = all.filter((each) => each.kind === kind);
-  const named = ofKind.filter((each) => each.id === id);
-  const clear = ofKind.filter(({ isProtected }) => !isProtected);
-  const distance = (each: Representation) => (bandwidth === null ? 0 : Math.abs(each.bandwidth - bandwidth));
-  const [found] = (named.length > 0 ? named : clear).toSorted((a, b) => distance(a) - distance(b));
-  if (ofKind.length === 0) throw notJoinable(`has no ${kind} in its manifest`);
-  if (found === undefined || found.isProtected) throw protectedByDrm();
-  return found;
-}
-
-/** The track's equivalent in another period: same kind and id, or else the most similar one of its kind. */
-export function counterpart(track: Representation, { representations }: Period): Representation {
-  const ofKind = representations.filter(({ kind }) => kind === track.kind);
+  const named = ofKind.filter((each) => each.id === id && id !== '');
   const clear = ofKind.filter(({ isProtected }) => !isProtected);
   const difference = (each: Representation): number =>
-    each.id === track.id && each.id !== ''
-      ? -1
-      : Math.abs((each.smallerSide ?? 0) - (track.smallerSide ?? 0)) * 1e9 +
-        Math.abs(each.bandwidth - track.bandwidth);
-  const [closest] = (clear.length > 0 ? clear : ofKind).toSorted((a, b) => difference(a) - difference(b));
-  if (closest === undefined) throw notJoinable('lacks a track in one of its periods');
-  if (closest.isProtected) throw protectedByDrm();
+    (smallerSide === null ? 0 : Math.abs((each.smallerSide ?? 0) - smallerSide) * 1e9) +
+    (bandwidth === null ? 0 : Math.abs(each.bandwidth - bandwidth));
+  const [closest] = (named.length > 0 ? named : clear).toSorted((a, b) => difference(a) - difference(b));
+  if (ofKind.length === 0) throw notJoinable(`lacks ${kind} in its manifest or one of its periods`);
+  if (closest === undefined || closest.isProtected) throw protectedByDrm();
   return closest;
 }
 

@@ -1,7 +1,6 @@
 import { type Attributes, childrenOf, type ManifestElement } from './dash-manifest.js';
 import {
-  choose,
-  counterpart,
+  mostSimilar,
   periodsOf,
   readDuration,
   type Representation,
@@ -30,11 +29,14 @@ export function dashTable(
   { url, wanted, maxSegments }: { url: string; wanted: WantedTrack; maxSegments: number },
 ): SegmentTable {
   const periods = periodsOf(mpd, url);
-  const track = choose(periods, wanted);
+  const track = mostSimilar(
+    periods.flatMap(({ representations }) => representations),
+    wanted,
+  );
   const totalSeconds = readDuration(mpd.attributes['mediaPresentationDuration']);
   const output = new TrackWriter(maxSegments);
   for (const period of periods)
-    output.addPeriod(counterpart(track, period), period.seconds, period === periods.at(-1));
+    output.addPeriod(mostSimilar(period.representations, track), period.seconds, period === periods.at(-1));
   if (output.table.length === 0) throw invalid('listed no segments');
   const { seconds, longestSeconds } = output;
   const missing = totalSeconds === null || seconds === null ? 0 : totalSeconds - seconds;
