@@ -1,4 +1,4 @@
-import { isUnknownLength, leadOf } from '../parser-process/ffprobe-report.js';
+import { clockSeconds, knownSeconds, leadOf } from '../parser-process/ffprobe-report.js';
 
 /** What ffmpeg reports about an input. */
 export interface InputFacts {
@@ -91,16 +91,15 @@ export class InputFactsReader {
     // Output streams are listed in the same format, after all inputs.
     if (!this.#isOutput && isVideoStream(line)) input.hasVideo = true;
     this.#readAudio(line);
-    const stated = /^\[info\] {3}Duration: (\d+):(\d\d):(\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
-    if (stated === null) return;
+    const stated = /^\[info\] {3}Duration: (\d+:\d\d:\d\d\.\d+)(?:, start: (-?[\d.]+))?/u.exec(line);
+    if (stated?.[1] === undefined) return;
     const isGuessed = this.#isGuessed;
     this.#isGuessed = false;
     // Too inexact to check against.
     if (isGuessed) return;
-    input.startSeconds = leadOf(Number(stated[4] ?? 0), input.format);
-    const seconds = readClock(stated.slice(1, 4));
+    input.startSeconds = leadOf(Number(stated[2] ?? 0), input.format);
     // ffmpeg prints two decimals.
-    if (!isUnknownLength(seconds, input.format, 0.006)) input.durationSeconds = seconds;
+    input.durationSeconds = knownSeconds(clockSeconds(stated[1]), input.format, 0.006);
   }
 
   #readAudio(line: string): void {
@@ -125,8 +124,4 @@ const unknownAudio = /^\[info\] {3}Stream #.{1,80}?: Audio: .{1,200}?, 0 channel
 
 function isVideoStream(line: string): boolean {
   return /^\[info\] {3}Stream #.{1,80}?: Video: /u.test(line) && !line.includes('(attached pic)');
-}
-
-function readClock([hours, minutes, seconds]: readonly (string | undefined)[]): number {
-  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 }

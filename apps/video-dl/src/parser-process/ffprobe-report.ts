@@ -10,15 +10,14 @@ const usualTimescales = [
   ...[600, 1000, 10_000, 12_288, 12_800, 15_360, 24_000, 25_000, 30_000, 50_000, 60_000, 90_000],
   ...[22_050, 32_000, 44_100, 48_000, 96_000],
 ];
+/** Of ffprobe's durations. */
+const roundingSeconds = 1e-5;
 const maxStreams = 64;
 /** Keyed by ffprobe's name. */
 const hdrTransfers: Readonly<Record<string, HdrTransfer>> = { smpte2084: 'pq', 'arib-std-b67': 'hlg' };
 
-const positiveNumber = z
-  .string()
-  .transform(parsePositive)
-  .optional()
-  .transform((value) => value ?? null);
+/** Null if absent or unknown. */
+const positiveNumber = z.coerce.number().positive().nullable().catch(null);
 
 const reportSchema = z.object({
   format: z.object({
@@ -62,7 +61,7 @@ type ReportedStream = z.output<typeof reportSchema>['streams'][number];
 export function readFfprobeReport(text: string): Probe {
   const { format, streams } = parseReport(text);
   const timescales = streams.map(({ time_base: timeBase }) => Number(timeBase?.split('/')[1]) || 1);
-  const seconds = knownSeconds(format.duration, format.format_name, timescales);
+  const seconds = knownSeconds(format.duration, format.format_name, roundingSeconds, timescales);
   return {
     durationSeconds: withoutLead(seconds, format, streams),
     startSeconds: Number(format.start_time) || 0,
@@ -161,46 +160,39 @@ function ownLength(
   if (isMatroska(formatName))
     return { durationSeconds: matroskaSeconds(stream), isUnseen: stream.duration !== null };
   const isUnseen = stream.sample_rate === '0';
-  const seconds = isUnseen ? null : knownSeconds(stream.duration, formatName, timescales);
+  const seconds = isUnseen ? null : knownSeconds(stream.duration, formatName, roundingSeconds, timescales);
   // ffprobe doesn't count the last packet of a transport stream, which is several frames of audio.
   const toEnd = (format.duration ?? 0) - delayOf(stream, format);
   const lacksPacket = formatName === 'mpegts' && seconds !== null && toEnd - seconds < maxPacketSeconds;
   return { durationSeconds: lacksPacket ? Math.max(toEnd, seconds) : seconds, isUnseen };
 }
 
-/** Null also for an "unknown" duration that ffprobe reports as a number. */
-function knownSeconds(
-  seconds: number | null,
-  formatName: string,
-  timescales: readonly number[],
-): number | null {
-  return seconds === null || isUnknownLength(seconds, formatName, 1e-5, timescales) ? null : seconds;
-}
-
 /** The clock of a transport stream starts again after twice this time. */
 const maxTransportSeconds = 2 ** 32 / 90_000;
 
 /**
- * Whether a duration is the "unknown" of a fragmented MP4, misread as a number of ticks, or that of a transport
- * stream whose clock was set back.
+ * A duration; null also for the "unknown" of a fragmented MP4, misread as a number of ticks, and for that of a
+ * transport stream whose clock was set back.
  * @param toleranceSeconds rounding of the duration
  * @param timescales of the file's tracks, if known
  */
-export function isUnknownLength(
-  seconds: number,
+export function knownSeconds(
+  seconds: number | null,
   formatName: string,
   toleranceSeconds: number,
   timescales: readonly number[] = [],
-): boolean {
-  if (formatName === 'mpegts') return seconds > maxTransportSeconds;
-  return [...usualTimescales, ...timescales].some(
+): number | null {
+  if (seconds === null) return null;
+  if (formatName === 'mpegts') return seconds > maxTransportSeconds ? null : seconds;
+  const isUnknown = [...usualTimescales, ...timescales].some(
     (scale) => Math.abs(seconds - unknownTicks / scale) <= toleranceSeconds,
   );
+  return isUnknown ? null : seconds;
 }
 
-function parsePositive(text: string): number | null {
-  const value = Number(text);
-  return Number.isFinite(value) && value > 0 ? value : null;
+/** Seconds of `00:03:32.50`. */
+export function clockSeconds(clock: string): number {
+  return clock.split(':').reduce((seconds, part) => seconds * 60 + Number(part), 0);
 }
 
 function isMatroska(formatName: string): boolean {
@@ -209,10 +201,8 @@ function isMatroska(formatName: string): boolean {
 
 /** Matroska's tag states when a track ends (`00:03:32.500000000`), not how long it is. */
 function matroskaSeconds({ tags, start_time: start }: ReportedStream): number | null {
-  const end = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)$/u.exec(tags?.DURATION ?? '');
-  if (end === null) return null;
-  const [hours, minutes, seconds] = end.slice(1).map(Number);
-  return Math.max(0, Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) - (start ?? 0));
+  const [end] = /^\d+:\d\d:\d\d(?:\.\d+)?$/u.exec(tags?.DURATION ?? '') ?? [];
+  return end === undefined ? null : Math.max(0, clockSeconds(end) - (start ?? 0));
 }
 
 function parseRatio(text: string | undefined): number | null {
