@@ -190,7 +190,7 @@ export class StreamingService implements AsyncDisposable {
       way = await this.#ways.decide(wish, headOptions(job));
       await this.#send(job, way, wish);
     } catch (error) {
-      if (way !== undefined) this.#ways.lessons.learn(wish, way.plan, error);
+      if (way !== undefined) this.#ways.lessons.learn(wish, way.plan.formatIds, error);
       const isOther = error instanceof ChangedFileError || job.signal.reason instanceof ChangedFileError;
       const isUnplanned = way?.kind === 'convert' && way.window === undefined;
       const isOneShot = isOther && way?.kind !== 'one shot' && (isUnplanned || !areFactsOld);

@@ -96,7 +96,7 @@ export class Ways {
   /** Null if ffmpeg has to read whole files, or if one is passed on. */
   async #layOut(page: Page, plan: Plan, facts: Facts, options: LookOptions): Promise<LaidOut | null> {
     const { inputs, window } = plan;
-    const learnt = new Set(this.lessons.of(page, plan).map(({ kind }) => kind));
+    const learnt = new Set(this.lessons.of(page, plan.formatIds).map(({ kind }) => kind));
     if (facts.size === 0 || this.looker.isOneShot(inputs) || learnt.has('wrong_index')) return null;
     if (plan.mayNeedOnlyHeader && siteFileOf(plan, facts) === undefined)
       return this.#layouts.of(inputs, plan, options);
@@ -113,7 +113,7 @@ export class Ways {
       return { kind: 'one shot', plan: whole, source };
     const siteFile = siteFileOf(whole, facts);
     if (siteFile !== undefined) return { kind: 'pass on', plan: whole, file: siteFile };
-    const learnt = this.lessons.of(page, whole);
+    const learnt = this.lessons.of(page, whole.formatIds);
     if (laidOut === null) return { kind: 'convert', plan: conversionOf(whole, learnt) };
     const plan = whole.window === null ? whole : withinWindow(whole, laidOut);
     const file = remuxedFileOf(plan, laidOut);
@@ -131,6 +131,6 @@ export class Ways {
     const plan = this.plan(wish, facts);
     const file = siteFileOf(plan, facts);
     if (file !== undefined) return { kind: 'pass on', plan, file: { ...file, etag: null, hasRanges: false } };
-    return { kind: 'convert', plan: conversionOf(plan, this.lessons.of(wish, plan)) };
+    return { kind: 'convert', plan: conversionOf(plan, this.lessons.of(wish, plan.formatIds)) };
   }
 }

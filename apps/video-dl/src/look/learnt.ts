@@ -35,25 +35,23 @@ export interface Page {
   readonly item?: number | undefined;
 }
 
-interface Formats {
-  /** Of the video and of the audio, or of a file with both. */
-  readonly formatIds: readonly string[];
-}
-
 const maxFormats = 10_000;
 /** A site may mend its media. */
 const keptMs = 60 * 60 * 1000;
 
-/** What deliveries have shown, by page and format. It outlives the extraction. */
+/**
+ * What deliveries have shown, by page and format. It outlives the extraction. A stream has the format of its video
+ * and of its audio, or of a file with both.
+ */
 export class Lessons {
   readonly #byFormat = new LRUCache<string, readonly Learnt[]>({ max: maxFormats, ttl: keptMs });
 
-  of(page: Page, { formatIds }: Formats): readonly Learnt[] {
+  of(page: Page, formatIds: readonly string[]): readonly Learnt[] {
     return formatIds.flatMap((id) => this.#byFormat.get(keyOf(page, id)) ?? []);
   }
 
   /** Keeps what a failed delivery has shown for the next request. */
-  learn(page: Page, { formatIds }: Formats, error: unknown): void {
+  learn(page: Page, formatIds: readonly string[], error: unknown): void {
     if (!(error instanceof UnexpectedMediaError)) return;
     const { learnt } = error;
     const isAboutVideo =
