@@ -1,6 +1,5 @@
 import { SaxesParser } from 'saxes';
 import { invalid, live, notJoinable, overLimit, type Rejection } from '../formats/rejection.js';
-import { maxUrlLength } from './segment-table.js';
 
 /** The attributes of an element that match `knownAttribute`. */
 export type Attributes = Readonly<Partial<Record<string, string>>>;
@@ -65,10 +64,7 @@ export function readManifest(text: string, maxElements: number): ManifestElement
   });
   parser.on('text', (part) => {
     const element = open.at(-1);
-    if (skipped > 0 || element?.name !== 'BaseURL') return;
-    if (element.text.length + part.length > maxUrlLength)
-      throw invalid('sent a manifest with a URL that is too long');
-    element.text += part;
+    if (skipped === 0 && element?.name === 'BaseURL') element.text += part;
   });
   parser.on('closetag', () => {
     if (skipped > 0) skipped -= 1;
