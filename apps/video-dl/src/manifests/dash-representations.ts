@@ -79,7 +79,7 @@ function representationsOf(period: ManifestElement, periodBase: string): Represe
       const [width, height] = [Number(of('width')), Number(of('height'))];
       const levels = [period, set, representation];
       return {
-        kind: kindOf(of('contentType'), of('mimeType'), of('width')),
+        kind: kindOf(of),
         id: own['id'] ?? '',
         bandwidth: Number(of('bandwidth')) || 0,
         smallerSide: width > 0 && height > 0 ? Math.min(width, height) : null,
@@ -91,14 +91,10 @@ function representationsOf(period: ManifestElement, periodBase: string): Represe
   });
 }
 
-function kindOf(
-  contentType: string | undefined,
-  mimeType: string | undefined,
-  width: string | undefined,
-): Representation['kind'] {
-  const type = contentType ?? mimeType?.split('/', 1)[0];
+function kindOf(attribute: (name: string) => string | undefined): Representation['kind'] {
+  const type = attribute('contentType') ?? attribute('mimeType')?.split('/', 1)[0];
   if (type === 'video' || type === 'audio') return type;
-  return type === undefined && width !== undefined ? 'video' : 'other';
+  return type === undefined && attribute('width') !== undefined ? 'video' : 'other';
 }
 
 function baseUrlOf(element: ManifestElement, outer: string): string {

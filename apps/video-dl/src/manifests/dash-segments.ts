@@ -9,6 +9,7 @@ import {
 import { invalid, notJoinable } from '../formats/rejection.js';
 import {
   maxUrlLength,
+  readCount,
   SegmentTableWriter,
   type ByteWindow,
   type ListedSegment,
@@ -20,14 +21,18 @@ const lengthToleranceSeconds = 1;
 /** As much as a track may lack of its stated length. */
 const maxAbsentSeconds = 0.5;
 
+export interface ManifestOptions {
+  /** URL of the manifest after redirects. */
+  readonly url: string;
+  readonly wanted: WantedTrack;
+  readonly maxSegments: number;
+}
+
 /**
  * The segments of a track in all periods.
  * @throws Rejection when they can't be listed, or are more than `maxSegments`
  */
-export function dashTable(
-  mpd: ManifestElement,
-  { url, wanted, maxSegments }: { url: string; wanted: WantedTrack; maxSegments: number },
-): SegmentTable {
+export function dashTable(mpd: ManifestElement, { url, wanted, maxSegments }: ManifestOptions): SegmentTable {
   const periods = periodsOf(mpd, url);
   const track = mostSimilar(
     periods.flatMap(({ representations }) => representations),
@@ -64,12 +69,9 @@ class TrackWriter {
     this.#isPeriodNew = this.table.length > 0;
     const of = (name: string): ManifestElement | null => inherited(representation.levels, name);
     const template = of('SegmentTemplate');
-    if (template !== null) {
-      this.#addTemplate(template, representation, { periodSeconds, isLast });
-      return;
-    }
     const list = of('SegmentList');
-    if (list !== null) this.#addList(list, periodSeconds);
+    if (template !== null) this.#addTemplate(template, representation, { periodSeconds, isLast });
+    else if (list !== null) this.#addList(list, periodSeconds);
     else this.#addFile(representation.baseUrl, of('SegmentBase'), periodSeconds);
   }
 
@@ -82,7 +84,7 @@ class TrackWriter {
 
   /** SegmentBase or nothing: a file with its own index. Advertisements may divide it into periods. */
   #addFile(url: string, base: ManifestElement | null, periodSeconds: number | null): void {
-    const isRest = this.#files.has(url) && readCount(base?.attributes['presentationTimeOffset'], 0) > 0;
+    const isRest = this.#files.has(url) && readCount(base?.attributes['presentationTimeOffset']) > 0;
     if (isRest && this.table.endsWith('')) {
       this.table.extendLast(periodSeconds);
       this.#count(periodSeconds);
@@ -113,19 +115,18 @@ class TrackWriter {
     const startNumber = readCount(attributes['startNumber'], 1);
     const timescale = readCount(attributes['timescale'], 1) || 1;
     const [timeline] = childrenOf(template, 'SegmentTimeline');
-    const offset = readCount(attributes['presentationTimeOffset'], 0);
+    const offset = readCount(attributes['presentationTimeOffset']);
     const limits = { timescale, periodSeconds, offset, table: this.table };
     const times =
       timeline === undefined
         ? constantTimes(attributes, startNumber, limits)
         : timelineTimes(timeline, limits);
-    const numbered = times.map((each, index) => ({ ...each, index }));
     const period = {
       start: this.#isPeriodNew ? offset : -Infinity,
       end: isLast || periodSeconds === null ? Infinity : offset + periodSeconds * timescale,
       leastTicks: isLast ? 1 : (periodSeconds ?? 0) * timescale,
     };
-    const played = timeline === undefined ? numbered : ownSegments(numbered, period);
+    const played = timeline === undefined ? times : ownSegments(times, period);
     for (const { time, duration, index } of played) {
       const seconds = duration / timescale;
       // Without a timeline, the shorter track of a period may have one segment less.
@@ -181,6 +182,7 @@ function inherited(levels: readonly ManifestElement[], name: string): ManifestEl
 }
 
 interface Timed {
+  readonly index: number;
   /** Ticks. */
   readonly time: number;
   readonly duration: number;
@@ -212,7 +214,7 @@ function constantTimes(
   table.assertRoom(count);
   return Array.from({ length: count }, (_, index) => {
     const rest = total === null ? duration : total - index * duration;
-    return { time: index * duration, duration: rest > 0 ? Math.min(duration, rest) : duration };
+    return { index, time: index * duration, duration: rest > 0 ? Math.min(duration, rest) : duration };
   });
 }
 
@@ -225,7 +227,7 @@ function timelineTimes(
   let time = 0;
   for (const [index, { attributes }] of runs.entries()) {
     time = readCount(attributes['t'], time);
-    const duration = readCount(attributes['d'], 0);
+    const duration = readCount(attributes['d']);
     if (duration === 0) throw invalid('sent a manifest with a segment of zero duration');
     const repeats = Number(attributes['r'] ?? 0);
     const next = runs[index + 1]?.attributes['t'];
@@ -234,7 +236,7 @@ function timelineTimes(
     if (!(count >= 1)) throw invalid('sent a manifest with contradictory times');
     table.assertRoom(times.length + count);
     for (let repeat = 0; repeat < count; repeat += 1) {
-      times.push({ time, duration });
+      times.push({ index: times.length, time, duration });
       time += duration;
     }
   }
@@ -245,10 +247,10 @@ function timelineTimes(
  * Periods may list the same segments. Each plays only those in its own time. If they don't fill it, the
  * times don't count from its offset, and it plays all.
  */
-function ownSegments<Segment extends Timed>(
-  all: readonly Segment[],
+function ownSegments(
+  all: readonly Timed[],
   { start, end, leastTicks }: { start: number; end: number; leastTicks: number },
-): readonly Segment[] {
+): readonly Timed[] {
   const own = all.filter(({ time, duration }) => time + duration > start && time < end);
   const ticks = own.reduce((sum, { duration }) => sum + duration, 0);
   const longest = own.reduce((most, { duration }) => Math.max(most, duration), 0);
@@ -289,9 +291,4 @@ function fillTemplate(
       return filled;
     },
   );
-}
-
-/** Parses a non-negative integer. */
-function readCount(value: string | undefined, otherwise: number): number {
-  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : otherwise;
 }

@@ -25,7 +25,3 @@ export function readAttributes(list: string): ReadonlyMap<string, string> {
   }
   return attributes;
 }
-
-export function readWhole(value: string): number {
-  return /^\d{1,15}$/.test(value) ? Number(value) : 0;
-}

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { maxAttributes, readAttributes, readWhole } from './hls-attributes.js';
+import { maxAttributes, readAttributes } from './hls-attributes.js';
 import { HlsVariants } from './hls-variants.js';
 import { invalid, live, notJoinable, protectedByDrm } from '../formats/rejection.js';
 import {
+  readCount,
   SegmentTableWriter,
   tableSchema,
   urlSchema,
@@ -99,7 +100,7 @@ class PlaylistReader {
         this.#isDiscontinuity = true;
         break;
       case '#EXT-X-MEDIA-SEQUENCE':
-        this.#sequence = readWhole(value);
+        this.#sequence = readCount(value);
         break;
       case '#EXT-X-KEY':
         this.#takeKey(readAttributes(value));

@@ -1,6 +1,5 @@
 import { invalid } from '../formats/rejection.js';
-import { readWhole } from './hls-attributes.js';
-import { resolveUrl } from './segment-table.js';
+import { readCount, resolveUrl } from './segment-table.js';
 
 type Attributes = ReadonlyMap<string, string>;
 
@@ -48,5 +47,5 @@ function smallerSideOf(attributes: Attributes): number {
 }
 
 function bandwidthOf(attributes: Attributes): number {
-  return readWhole(attributes.get('BANDWIDTH') ?? '');
+  return readCount(attributes.get('BANDWIDTH'));
 }

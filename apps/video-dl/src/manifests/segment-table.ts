@@ -168,6 +168,11 @@ export class SegmentTableWriter {
   }
 }
 
+/** Parses a non-negative integer. */
+export function readCount(value: string | undefined, otherwise = 0): number {
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : otherwise;
+}
+
 /** Of an HLS playlist (RFC 8216bis, 4.3), perhaps percent-encoded. */
 const variable = /(?:\{|%7b)\$[\w-]+(?:\}|%7d)/i;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { layoutSchema, windowLayoutSchema } from '../formats/mp4/remux/layout.js';
 import type { Tags } from '../formats/mp4/remux/movie-boxes.js';
-import type { WantedTrack } from '../manifests/dash-representations.js';
+import type { ManifestOptions } from '../manifests/dash-segments.js';
 import { type PlaylistOptions, playlistSchema } from '../manifests/hls-playlist.js';
 import { headStepSchema } from '../formats/media-head.js';
 import { probeSchema } from '../formats/probed.js';
@@ -16,14 +16,7 @@ import { tableSchema } from '../manifests/segment-table.js';
 /** A job for a parser process: one whole input, one small result. */
 export type ParserJob =
   | ({ readonly kind: 'playlist'; readonly bytes: Uint8Array } & PlaylistOptions)
-  | {
-      readonly kind: 'manifest';
-      readonly bytes: Uint8Array;
-      /** URL of the manifest after redirects. */
-      readonly url: string;
-      readonly wanted: WantedTrack;
-      readonly maxSegments: number;
-    }
+  | ({ readonly kind: 'manifest'; readonly bytes: Uint8Array } & ManifestOptions)
   | { readonly kind: 'initialisation'; readonly bytes: Uint8Array; readonly readsAudioOnly: boolean }
   | {
       readonly kind: 'head';
