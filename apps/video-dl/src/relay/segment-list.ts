@@ -101,12 +101,13 @@ export class SegmentList {
     if (number >= this.length) throw protocolFault('changed the list of segments');
     const cell = (name: keyof typeof column) => this.#cell(number, column[name]);
     const start = cell('rangeStart');
+    const initialisation = cell('initialisation');
     const seconds = cell('seconds');
     return {
       url: this.#url(cell('url'), this.#queries.segmentQuery),
       range: start < 0 ? null : { start, end: cell('rangeEnd') },
       key: this.#key(cell('key'), cell('sequence')),
-      initialisation: orNull(cell('initialisation')),
+      initialisation: initialisation < 0 ? null : initialisation,
       seconds: Number.isNaN(seconds) ? null : seconds,
       isRounded: cell('isRounded') === 1,
       isDiscontinuity: cell('isDiscontinuity') === 1,
@@ -169,10 +170,6 @@ export class SegmentList {
     if (key === undefined) return null;
     return key.iv === null ? '' : Buffer.from(key.iv).toString('hex');
   }
-}
-
-function orNull(index: number): number | null {
-  return index < 0 ? null : index;
 }
 
 /** RFC 8216, 5.2. */
