@@ -39,9 +39,8 @@ function heapBytes(extraction: Extraction, url: string): number {
 
 /** Unix seconds or milliseconds, from 2020 on. */
 const time = String.raw`((?:1[6-9]|[23])\d{8})(?:\d{3})?(?!\d)`;
-/** CloudFront and others have a parameter, Akamai has several in one, YouTube's manifests have them in the path. */
-const inParameter = new RegExp(`[?&=~](?:exp|expires?|expiration|e|end|validuntil|x-expires)=${time}`, 'gi');
-const inPath = new RegExp(`/expires?[/=]${time}`, 'gi');
+/** CloudFront and others have a parameter, Akamai has several in one. */
+const expiry = new RegExp(`[?&=~](?:exp|expires?|expiration|e|end|validuntil|x-expires)=${time}`, 'gi');
 
 /**
  * The expiry that a media URL states, in the forms that can be minutes away. Extractions aren't kept for longer.
@@ -49,18 +48,6 @@ const inPath = new RegExp(`/expires?[/=]${time}`, 'gi');
  */
 export function urlExpiry(mediaUrl: string): number | null {
   const text = mediaUrl.replaceAll(/%3d/gi, '=').replaceAll(/%7e/gi, '~');
-  const stated = [...text.matchAll(inParameter), ...text.matchAll(inPath)].map(
-    ([, seconds]) => Number(seconds) * 1000,
-  );
-  const known = [...stated, ...amazonExpiry(mediaUrl)];
-  return known.length === 0 ? null : Math.min(...known);
-}
-
-/** AWS Signature Version 4: a date and a lifetime in seconds. */
-function amazonExpiry(mediaUrl: string): number[] {
-  const date = /[?&]X-Amz-Date=(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(mediaUrl);
-  const lifetime = /[?&]X-Amz-Expires=(\d+)/.exec(mediaUrl)?.[1];
-  if (date === null || lifetime === undefined) return [];
-  const [, year = 0, month = 1, day, hours, minutes, seconds] = date.map(Number);
-  return [Date.UTC(year, month - 1, day, hours, minutes, seconds) + Number(lifetime) * 1000];
+  const stated = [...text.matchAll(expiry)].map(([, seconds]) => Number(seconds) * 1000);
+  return stated.length === 0 ? null : Math.min(...stated);
 }
