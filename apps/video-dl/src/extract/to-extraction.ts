@@ -23,6 +23,10 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
   const formats = raw.formats.map((format, index) => toFormat(format, index, context));
   const pick = (indices: readonly number[]) => indices.flatMap((index) => formats[index] ?? []);
   const selectionsOf = (picked: RawExtraction['selections']) => perTarget((target) => pick(picked[target]));
+  const selections = selectionsOf(raw.selections);
+  const expiries = Object.values(selections)
+    .flat()
+    .flatMap(({ source }) => urlExpiry(source.url) ?? []);
   const clip = section(raw);
   // With a section, the page states the duration of the section.
   const durationSeconds = clip === null ? positive(raw.duration) : null;
@@ -51,14 +55,14 @@ export function toExtraction(raw: RawExtraction, context: ExtractionContext): Ex
     subtitles: subtitlesOf(raw, context),
     suggestedStartSeconds: clip === null ? (positive(raw.start_time) ?? positive(raw.section_start)) : null,
     formats,
-    selections: selectionsOf(raw.selections),
+    selections,
     audioLanguages: raw.languages.map(({ language, is_original, selections }) => ({
       language,
       isOriginal: is_original,
       selections: selectionsOf(selections),
     })),
     extractedAt: context.now,
-    expiresAt: expiresAt(raw, context),
+    expiresAt: Math.min(context.now + maxLifeMs, ...expiries),
   };
 }
 
@@ -164,13 +168,6 @@ function chaptersOf({ chapters }: RawExtraction, durationSeconds: number | null)
 function section({ section_start: start, section_end: end }: RawExtraction): Section | null {
   const startSeconds = positive(start) ?? 0;
   return end === null || end <= startSeconds ? null : { startSeconds, endSeconds: end };
-}
-
-function expiresAt(raw: RawExtraction, { now }: ExtractionContext): number {
-  const urls = Object.values(raw.selections).flatMap((chosen) =>
-    chosen.map((index) => raw.formats[index]?.url),
-  );
-  return Math.min(now + maxLifeMs, ...urls.flatMap((url = '') => urlExpiry(url) ?? []));
 }
 
 /** One line without control characters; null if empty. */
