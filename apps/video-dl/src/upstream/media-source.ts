@@ -6,18 +6,16 @@ import type { WantedTrack } from '../manifests/dash-representations.js';
 import type { KeyOverride } from '../manifests/hls-playlist.js';
 import type { Cookie } from './cookies.js';
 
-/** The format and extraction that a source came from, used to find the same source in a newer extraction. */
-export interface SourceOrigin {
-  readonly formatId: string;
-  /** Milliseconds since the epoch. */
-  readonly extractedAt: number;
-  /** The outbound proxy used for the extraction. Signed URLs are bound to its IP. */
-  readonly exit: number;
-}
-
 /** A media URL with everything its server expects in the request. Plain, serializable data. */
 export interface MediaSource {
-  readonly origin?: SourceOrigin;
+  /** The format and extraction that it came from, used to find the same source in a newer extraction. */
+  readonly origin?: {
+    readonly formatId: string;
+    /** Milliseconds since the epoch. */
+    readonly extractedAt: number;
+    /** The outbound proxy used for the extraction. Signed URLs are bound to its IP. */
+    readonly exit: number;
+  };
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies?: readonly Cookie[];
@@ -77,38 +75,27 @@ export async function untilAvailable(
 }
 
 /** Timeouts, retries and size limits for media servers. */
-export interface UpstreamLimits {
+export const defaultLimits = {
   /** From sending a request to receiving its response headers. */
-  readonly firstByteTimeoutMs: number;
-  /** Without a byte from upstream while the reader waits for one. */
-  readonly idleTimeoutMs: number;
-  /** Received from upstream per session. */
-  readonly maxBytes: number;
-  readonly maxRedirects: number;
-  /** Consecutive attempts without progress, including the first. */
-  readonly maxAttempts: number;
-  /** Before the second attempt; doubles with each one after that. */
-  readonly retryDelayMs: number;
-  readonly maxRetryDelayMs: number;
-  /** The longest Retry-After that we wait for; a longer one fails immediately. */
-  readonly maxRetryAfterMs: number;
-  readonly maxManifestBytes: number;
-  /** Per source. */
-  readonly maxSegments: number;
-}
-
-export const defaultLimits: UpstreamLimits = {
   firstByteTimeoutMs: 15_000,
+  /** Without a byte from upstream while the reader waits for one. */
   idleTimeoutMs: 20_000,
+  /** Received from upstream per session. */
   maxBytes: 16 * 1024 ** 3,
   maxRedirects: 10,
+  /** Consecutive attempts without progress, including the first. */
   maxAttempts: 5,
+  /** Before the second attempt; doubles with each one after that. */
   retryDelayMs: 200,
   maxRetryDelayMs: 5_000,
+  /** The longest Retry-After that we wait for; a longer one fails immediately. */
   maxRetryAfterMs: 20_000,
   maxManifestBytes: 2 * 1024 ** 2,
+  /** Per source. */
   maxSegments: 10_000,
 };
+
+export type UpstreamLimits = Readonly<typeof defaultLimits>;
 
 /** Shared by all transfers of a session. */
 export interface TransferContext {
