@@ -185,7 +185,8 @@ export class SegmentIndex {
   readonly #read: (signal: AbortSignal) => Promise<SegmentTable>;
   readonly #loading = new SingleFlight<SegmentList>();
   #list: SegmentList | null;
-  #generation: number;
+  /** The source that the list in use was read from. */
+  #used: MediaSource;
 
   /**
    * @param read reads the segments from the current source
@@ -199,12 +200,12 @@ export class SegmentIndex {
     this.#source = source;
     this.#read = read;
     this.#list = initial && new SegmentList(initial, source.current);
-    this.#generation = initial === null ? -1 : source.generation;
+    this.#used = source.current;
   }
 
   /** @throws TransferFault, including when a renewed list describes different media; `signal.reason` */
   async list(signal: AbortSignal): Promise<SegmentList> {
-    if (this.#list !== null && this.#generation === this.#source.generation) return this.#list;
+    if (this.#list !== null && this.#used === this.#source.current) return this.#list;
     return this.#loading.run('', signal, (shared) => this.#load(shared));
   }
 
@@ -220,7 +221,7 @@ export class SegmentIndex {
     if (this.#list !== null && !this.#list.isSameMediaAs(list))
       throw protocolFault('changed the list of segments');
     // Reading the list may itself have renewed the source.
-    this.#generation = this.#source.generation;
+    this.#used = this.#source.current;
     this.#list = list;
     return list;
   }

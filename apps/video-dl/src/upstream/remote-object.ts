@@ -21,8 +21,8 @@ export class RemoteObject {
   readonly chunkBytes: number | null;
   readonly #source: RenewableSource;
   readonly #urlOf: NonNullable<ObjectOptions['urlOf']>;
-  /** Of the source that the URL in use was taken from. */
-  #generation: number;
+  /** The source that the URL in use was taken from. */
+  #used: MediaSource;
 
   constructor(source: RenewableSource, { urlOf = ({ url }) => url, identity }: ObjectOptions = {}) {
     this.identity = identity ?? new ObjectIdentity();
@@ -30,19 +30,19 @@ export class RemoteObject {
     this.chunkBytes = source.current.chunkBytes ?? null;
     this.#source = source;
     this.#urlOf = urlOf;
-    this.#generation = source.generation;
+    this.#used = source.current;
   }
 
   /** Where to request it now. */
   async locate(signal: AbortSignal): Promise<Locator> {
     const url = await this.#urlOf(this.#source.current, signal);
     // Reading a list may itself have renewed the source.
-    this.#generation = this.#source.generation;
+    this.#used = this.#source.current;
     return this.#source.locator(url);
   }
 
   /** Replaces an expired URL. @returns false when the source can't be renewed */
   async renew(signal: AbortSignal): Promise<boolean> {
-    return this.#source.renew(this.#generation, signal);
+    return this.#source.renew(this.#used, signal);
   }
 }

@@ -9,7 +9,6 @@ const redirectsOf = new WeakMap<MediaSource, Redirects>();
 export class RenewableSource {
   readonly context: TransferContext;
   #source: MediaSource;
-  #generation = 0;
   readonly #renew: RenewSource | undefined;
   /** A shared renewal continues when the caller that started it leaves. */
   readonly #renewals = new SingleFlight<void>();
@@ -21,13 +20,9 @@ export class RenewableSource {
     this.#renew = renew;
   }
 
+  /** Another one after every renewal. */
   get current(): MediaSource {
     return this.#source;
-  }
-
-  /** Increments with every renewal. */
-  get generation(): number {
-    return this.#generation;
   }
 
   /** A URL of this source with the headers and cookies to request it. */
@@ -42,19 +37,16 @@ export class RenewableSource {
 
   /**
    * Renews the source. Concurrent callers share one renewal.
-   * @param seen the generation whose URL failed; a no-op if it has already been replaced
+   * @param failed whose URL failed; a no-op if it has already been replaced
    * @returns false when the source can't be renewed
    */
-  async renew(seen: number, signal: AbortSignal): Promise<boolean> {
-    if (seen !== this.#generation) return true;
+  async renew(failed: MediaSource, signal: AbortSignal): Promise<boolean> {
+    if (failed !== this.#source) return true;
     const renew = this.#renew;
     if (renew === undefined) return false;
-    await this.#renewals.run('', signal, async (shared) => this.#replace(await renew(this.#source, shared)));
+    await this.#renewals.run('', signal, async (shared) => {
+      this.#source = await renew(failed, shared);
+    });
     return true;
-  }
-
-  #replace(next: MediaSource): void {
-    this.#source = next;
-    this.#generation += 1;
   }
 }
