@@ -20,40 +20,19 @@ export type EngineJob =
       readonly cookies?: string;
     };
 
-/** Limits of a result. Those that `engine/download_engine/limits.py` names too have the same values. */
-const limits = {
-  formats: 500,
-  headers: 50,
-  warnings: 20,
-  kinds: 60,
-  causes: 10,
-  textCharacters: 1_000,
-  messageCharacters: 2_000,
-  descriptionCharacters: 20_000,
-  items: 50,
-  languages: 50,
-  chapters: 250,
-  subtitles: 200,
-  covers: 4,
-  playlistCharacters: 1024 * 1024,
-  urlCharacters: 8_192,
-  headerCharacters: 8_192,
-  cookies: 100,
-  cookieCharacters: 4_096,
-};
-
 /** Counts code points as Python does. JavaScript's `length` counts an emoji twice. */
 const textUpTo = (characters: number) =>
   z.string().refine((value) => value.length <= characters || Array.from(value).length <= characters, {
     error: `has more than ${characters} characters`,
   });
 
-const name = textUpTo(limits.textCharacters);
+// The limits are those of `engine/download_engine/limits.py`, where that has them.
+const name = textUpTo(1_000);
 const text = name.nullable();
-const url = textUpTo(limits.urlCharacters);
+const url = textUpTo(8_192);
 const number = z.number().nullable();
-const message = textUpTo(limits.messageCharacters);
-const cookieText = textUpTo(limits.cookieCharacters);
+const message = textUpTo(2_000);
+const cookieText = textUpTo(4_096);
 const cookies = z
   .array(
     z.object({
@@ -64,12 +43,12 @@ const cookies = z
       secure: z.boolean(),
     }),
   )
-  .max(limits.cookies);
-const warnings = z.array(message).max(limits.warnings).default([]);
+  .max(100);
+const warnings = z.array(message).max(20).default([]);
 
 const headers = z
-  .record(name, textUpTo(limits.headerCharacters))
-  .refine((record) => Object.keys(record).length <= limits.headers, { error: 'has too many headers' });
+  .record(name, textUpTo(8_192))
+  .refine((record) => Object.keys(record).length <= 50, { error: 'has too many headers' });
 
 const rawFormatSchema = z.object({
   format_id: text,
@@ -99,7 +78,7 @@ const rawFormatSchema = z.object({
   extra_param_to_segment_url: url.nullable(),
   extra_param_to_key_url: url.nullable(),
   hls_aes: z.object({ uri: url.nullable(), key: url.nullable(), iv: url.nullable() }).nullable(),
-  hls_media_playlist_data: textUpTo(limits.playlistCharacters).nullable(),
+  hls_media_playlist_data: textUpTo(1024 * 1024).nullable(),
 });
 
 const selections = z.record(z.enum(targets), z.array(z.number().int().nonnegative()).max(2));
@@ -108,11 +87,11 @@ const extractionSchema = z.object({
   kind: z.literal('extraction'),
   id: text,
   title: text,
-  description: textUpTo(limits.descriptionCharacters).nullable(),
+  description: textUpTo(20_000).nullable(),
   duration: number,
   section_start: number,
   section_end: number,
-  chapters: z.array(z.object({ title: text, start: number, end: number })).max(limits.chapters),
+  chapters: z.array(z.object({ title: text, start: number, end: number })).max(250),
   subtitles: z
     .array(
       z.object({
@@ -126,7 +105,7 @@ const extractionSchema = z.object({
         cookies,
       }),
     )
-    .max(limits.subtitles),
+    .max(200),
   /** Set by a link with a start time. */
   start_time: number,
   uploader: text,
@@ -134,11 +113,11 @@ const extractionSchema = z.object({
   extractor: text,
   upload_date: text,
   thumbnail: url.nullable(),
-  covers: z.array(url).max(limits.covers),
+  covers: z.array(url).max(4),
   playlist_index: number,
   playlist_count: number,
-  items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(limits.items),
-  formats: z.array(rawFormatSchema).max(limits.formats),
+  items: z.array(z.object({ title: text, duration: number, thumbnail: url.nullable() })).max(50),
+  formats: z.array(rawFormatSchema).max(500),
   selections,
   /** Of the audio. */
   languages: z
@@ -149,7 +128,7 @@ const extractionSchema = z.object({
         selections,
       }),
     )
-    .max(limits.languages),
+    .max(50),
   warnings,
 });
 
@@ -173,12 +152,12 @@ export const engineResultSchema = z.discriminatedUnion('kind', [
 export const engineFailureSchema = z.object({
   kind: z.string(),
   /** Class names of the exception, its bases and its causes. */
-  kinds: z.array(z.string()).max(limits.kinds).default([]),
+  kinds: z.array(z.string()).max(60).default([]),
   message,
   httpStatus: z.number().nullish(),
   /** How many videos the page has, if the requested item number is higher. */
   itemCount: z.number().nullish(),
-  causes: z.array(message).max(limits.causes).default([]),
+  causes: z.array(message).max(10).default([]),
   warnings,
 });
 
