@@ -7,8 +7,6 @@ export interface Capacity {
   readonly streams: number;
 }
 
-/** An extraction mostly waits for the site. */
-const enginesPerCore = 1;
 const engineBytes = 120 * 1024 ** 2;
 const engineMemoryShare = 0.25;
 /** Most streams only copy. One that transcodes takes a whole core. */
@@ -22,7 +20,8 @@ export function capacityOf(
   { ENGINE_PROCESSES, STREAMS_MAX }: Pick<Config, 'ENGINE_PROCESSES' | 'STREAMS_MAX'>,
   { cores, memoryBytes }: Machine,
 ): Capacity {
-  const engines = Math.min(cores * enginesPerCore, (memoryBytes * engineMemoryShare) / engineBytes);
+  // One per core: an extraction mostly waits for the site.
+  const engines = Math.min(cores, (memoryBytes * engineMemoryShare) / engineBytes);
   const streams = Math.min(cores * streamsPerCore, (memoryBytes * streamMemoryShare) / streamBytes);
   return {
     // At least two, so that slow pages of one client leave an engine for others.
