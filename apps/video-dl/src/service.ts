@@ -28,7 +28,7 @@ import {
 } from './extract/engine.js';
 import { parseExtractorArguments } from './extract/extractor-arguments.js';
 import { createProbeSource } from './look/media-header.js';
-import { PotBridge } from './extract/pot-bridge.js';
+import { startPotBridge } from './extract/pot-bridge.js';
 import { ExtractionService } from './extract/service.js';
 import { EngineUpdater } from './extract/update.js';
 import { locateMediaTools } from './ffmpeg/tools.js';
@@ -147,7 +147,7 @@ async function createContext(
   const { guard, heads, relay, parsers, egress, trustedRoots } = network;
   const timeoutMs = config.EXTRACTION_TIMEOUT_SECONDS * 1000;
   const potBridge =
-    config.POT_PROVIDER_URL === '' ? undefined : await PotBridge.start(config.POT_PROVIDER_URL, logger);
+    config.POT_PROVIDER_URL === '' ? undefined : await startPotBridge(config.POT_PROVIDER_URL, logger);
   const program: EngineProgram = {
     python,
     script: engineScript,
