@@ -8,27 +8,17 @@ const safetyMarginMs = 5_000;
 const heapFactor = 2;
 
 /** An LRU cache of extractions, each kept only while its media URLs are valid. */
-export class ExtractionCache {
-  readonly #entries: LRUCache<string, Extraction>;
-
+export class ExtractionCache extends LRUCache<string, Extraction> {
   constructor({ maxEntries, maxBytes }: { readonly maxEntries: number; readonly maxBytes: number }) {
-    const limits = { max: maxEntries, maxSize: maxBytes, sizeCalculation: heapBytes };
-    this.#entries = new LRUCache({ ...limits, perf: Date });
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  get(url: string): Extraction | undefined {
-    return this.#entries.get(url);
+    super({ max: maxEntries, maxSize: maxBytes, sizeCalculation: heapBytes, perf: Date });
   }
 
   /** Ignores an extraction that is larger than the whole cache or about to expire. */
-  set(url: string, extraction: Extraction): void {
-    this.#entries.delete(url);
+  override set(url: string, extraction: Extraction): this {
     const ttl = extraction.expiresAt - safetyMarginMs - Date.now();
-    if (ttl > 0) this.#entries.set(url, extraction, { ttl });
+    if (ttl <= 0) this.delete(url);
+    else super.set(url, extraction, { ttl });
+    return this;
   }
 }
 
