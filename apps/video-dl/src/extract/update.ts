@@ -147,10 +147,7 @@ async function remove(folder: string | undefined): Promise<void> {
 }
 
 /** The operator's pip settings: index, mirror, proxy. */
-function pipSettings(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) =>
-      value !== undefined && /^(PIP_\w+|https?_proxy|no_proxy)$/i.test(name) ? [[name, value]] : [],
-    ),
-  );
+function pipSettings(): NodeJS.ProcessEnv {
+  const isSetting = /^(PIP_\w+|https?_proxy|no_proxy)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isSetting.test(name)));
 }
