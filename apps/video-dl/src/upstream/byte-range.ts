@@ -4,14 +4,6 @@ export interface ByteRange {
   readonly end: number | null;
 }
 
-/** Position of a partial response in the whole object (RFC 9110 §14.4). */
-export interface ContentRange {
-  readonly start: number;
-  readonly end: number;
-  /** Null if the server doesn't say. */
-  readonly total: number | null;
-}
-
 /**
  * Parses a client's `Range` header.
  * @returns null when the header is missing or isn't a single range with a start
@@ -30,8 +22,11 @@ export function formatRange({ start, end }: ByteRange): string {
 
 const contentRange = /^bytes\s+(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
 
-/** @returns null when the header is missing or invalid */
-export function parseContentRange(header: string | undefined): ContentRange | null {
+/**
+ * Position of a partial response in the whole object (RFC 9110 §14.4).
+ * @returns null when the header is missing or invalid; `total` is null if the server doesn't say it
+ */
+export function parseContentRange(header: string | undefined) {
   const match = contentRange.exec(header?.trim() ?? '');
   if (!match) return null;
   const start = Number(match[1]);
