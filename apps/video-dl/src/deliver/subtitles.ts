@@ -4,9 +4,10 @@ import type { Extraction, Subtitles } from '../extract/types.js';
 import type { TextTrack } from '../formats/mp4/text-track.js';
 import { partsIn } from '../formats/chapters.js';
 import type { ParserPool } from '../parser-process/parser-pool.js';
-import { clipOf, type ClipRequest } from '../plan/clip.js';
+import { clipOf } from '../plan/clip.js';
 import { SegmentList } from '../relay/segment-list.js';
 import type { Upstream } from '../upstream/upstream.js';
+import type { StreamRequest } from './job.js';
 
 /** Of one language, all segments together. */
 const maxBytes = 2 * 1024 ** 2;
@@ -26,10 +27,7 @@ interface SubtitlesContext {
  */
 export async function readSubtitles(
   extraction: Extraction,
-  {
-    subtitles = [],
-    clip = {},
-  }: { readonly subtitles?: readonly string[]; readonly clip?: ClipRequest | undefined },
+  { subtitles = [], clip = {} }: Pick<StreamRequest, 'subtitles' | 'clip'>,
   context: SubtitlesContext,
 ): Promise<TextTrack[]> {
   const chosen = new Set(subtitles.map((wanted) => subtitlesIn(wanted, extraction.subtitles)));
@@ -46,11 +44,8 @@ export async function readSubtitles(
 
 /** Prefers those that a person wrote. */
 function subtitlesIn(wanted: string, all: readonly Subtitles[]): Subtitles {
-  const found =
-    inLanguage(
-      wanted,
-      all.filter(({ isAutomatic }) => !isAutomatic),
-    ) ?? inLanguage(wanted, all);
+  const written = all.filter(({ isAutomatic }) => !isAutomatic);
+  const found = inLanguage(wanted, written) ?? inLanguage(wanted, all);
   if (found === undefined) throw notThere('subtitles', wanted, all, 'the video without them');
   return found;
 }

@@ -49,14 +49,9 @@ export function inLanguage<Entry extends { readonly language: string }>(
  */
 export function spokenIn(extraction: Extraction, wanted: string): Extraction {
   const { audioLanguages } = extraction;
-  const found =
-    wanted === originalLanguage
-      ? extraction
-      : // The original of two that match, such as en-US and en-GB.
-        inLanguage(
-          wanted,
-          audioLanguages.toSorted((a, b) => Number(b.isOriginal) - Number(a.isOriginal)),
-        );
+  // Of two that match, such as en-US and en-GB.
+  const originalFirst = audioLanguages.toSorted((a, b) => Number(b.isOriginal) - Number(a.isOriginal));
+  const found = wanted === originalLanguage ? extraction : inLanguage(wanted, originalFirst);
   if (found === undefined) throw notThere('audio', wanted, audioLanguages, "the page's own audio");
   return { ...extraction, selections: found.selections };
 }
