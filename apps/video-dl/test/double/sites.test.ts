@@ -146,6 +146,8 @@ function renderTable(requestsOf: ReadonlyMap<Shape, number>): string {
     '',
     "What the pinned yt-dlp and the service make of the formats in which popular sites serve media. No test contacts the sites: `proof/fault-site/src/double` imitates them, so the table doesn't show whether a site has changed. `npm run proof -- sites --newest` runs the same with the newest yt-dlp. Debian's version of March 2023, set-up's fallback without PyPI, reads only Vimeo and SoundCloud here.",
     '',
+    "`npm run proof -- live` tries fifteen public pages at the sites themselves: `/api/info`, and the first seconds as MP3 and MP4, decoded. It prints a table with codes and times; a site that is down fails only its row. Once a week `.github/workflows/live.yml` runs it, and opens or updates one issue when a page that worked the week before doesn't any more. So far the command has run only with `--double`, where all seven sites worked; the pages in `proof/corpora/src/live-pages.ts` are untried.",
+    '',
     'The test decodes each result completely: the pitch identifies the audio track (original 440 Hz, dub 660, compressed mix 550, audio description 880), the height the video. The YouTube double requires `n` and the signature, serves at most 10 MiB at once, and nothing before its ads are over.',
     '',
     'Each row is one extraction; `/api/info` counts its requests on an idle machine. `apps/video-dl/test/double/sites.test.ts` requests some outputs by day and all at night, and checks at night that the table is current (`UPDATE_DOCS=1` writes it).',
