@@ -162,7 +162,7 @@ export class Faults {
     return at(name, 0);
   }
 
-  /** Sends what comes before a byte, the last of it slowly until the client has its first byte. */
+  /** Sends everything before a byte. The last part is sent slowly until the client has its first byte. */
   async #sendUntilBegun(request: FaultyRequest, start: number, end: number): Promise<void> {
     const waitsAt = Math.max(start, end - maxWaitBytes);
     await this.#sendBytes(request, start, waitsAt - 1);
@@ -213,7 +213,7 @@ export class Faults {
   }
 }
 
-/** `begun` waits 20 s at most, and no client takes that for silence. */
+/** With `begun`, a byte every 100 ms for at most 20 s, which is fast enough to prevent timeouts. */
 const maxWaitBytes = 200;
 const waitStepMs = 100;
 

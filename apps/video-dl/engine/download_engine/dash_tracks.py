@@ -79,7 +79,7 @@ def preferences(mpd_doc):
 def _main_language(audio_sets):
     """That of the first track with the role "main", otherwise of the first track."""
     first = min(audio_sets, key=lambda each: 'main' not in _values(each, _ROLE), default=None)
-    return None if first is None else first.get('lang')
+    return first.get('lang') if first is not None else None
 
 
 def _is_audio(adaptation_set):

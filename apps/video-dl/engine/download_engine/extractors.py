@@ -26,7 +26,7 @@ def all_extractors():
 
 
 def key_for(url):
-    """The key of the first extractor that suits a URL. The last suits all. yt-dlp takes more than twice as long."""
+    """The key of the first extractor that suits a URL. The last suits every URL. yt-dlp's own search takes more than twice as long."""
     return next(key for key, suits in _url_tests() if suits(url))
 
 
@@ -42,7 +42,7 @@ def _url_test(extractor):
 
 
 def _inherits(extractor, *methods):
-    """Whether an extractor has the methods from the base of all."""
+    """Whether an extractor inherits these methods from the base class."""
     bases = ('InfoExtractor.', 'LazyLoadExtractor.')
     return all(getattr(extractor, name).__qualname__.startswith(bases) for name in methods)
 
@@ -57,7 +57,7 @@ def embed_finders():
 
 def may_find_embeds(extractor):
     modules = {getattr(cls, '_module', None) or cls.__module__ for cls in extractor.__mro__}
-    # The base of all extractors mentions everything, but finds nothing.
+    # The base class mentions everything but finds nothing.
     return any(map(_mentions_embeds, modules - {InfoExtractor.__module__}))
 
 

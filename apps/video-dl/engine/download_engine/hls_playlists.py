@@ -1,4 +1,4 @@
-"""Lets yt-dlp take the audio of a playlist that players play, its exact length, and a byte order mark."""
+"""Lets yt-dlp choose the audio that players play, report a playlist's exact length, and accept a byte order mark."""
 
 import collections
 import functools

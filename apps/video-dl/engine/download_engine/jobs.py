@@ -86,7 +86,7 @@ class _Engine:
             self._self_test.run()
             return {'kind': 'health', **self._describe()}
         proxy = urllib.parse.urlsplit(job['proxyUrl'])
-        # Without a provider, the second port is None, which no connection has.
+        # If there is no provider, its port is None, which matches no connection.
         lockdown.allow_only((proxy.hostname, proxy.port), ('127.0.0.1', self._pot_provider_port))
         ydl = downloader.build(job, log, {**job.get('extractorArguments', {}), **self._pot_arguments})
         try:

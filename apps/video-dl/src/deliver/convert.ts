@@ -60,7 +60,7 @@ export async function convert(job: StreamJob, stream: Conversion): Promise<void>
     signal: job.signal,
     onStderrLine: (line) => facts.readLine(line),
   });
-  // Before anything else is awaited: what nobody listens to is discarded.
+  // Listen before awaiting anything else, because output that nobody reads is discarded.
   const media = new OutputReader(child.stdout);
   const run = await output.begin(expected);
   const send = clientFrom(range?.start ?? 0, job, plan);

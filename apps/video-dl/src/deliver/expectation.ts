@@ -88,19 +88,19 @@ export class Expectation {
     return facts === undefined ? null : ownSeconds(facts, this.clip === null ? this.#planned.seconds : null);
   }
 
-  /** Where a track must end, in the time of its source; 0 if that isn't known exactly. */
+  /** Where a track must end on its source's clock; 0 if that isn't known exactly. */
   #requiredEnd({ type }: SentTrack, expected: ExpectedInput, isAudioAlone: boolean): number {
     const { input, facts } = expected;
     const { lengths, offsetSeconds } = input;
     if (lengths !== null) return (offsetSeconds ?? 0) + (lengths[type] ?? 0);
-    // Of a clip's file, ffmpeg may have read more than is in the output.
+    // For a clip, ffmpeg may have read more of the file than it output.
     if (input.isWhole === true && (input.isJoined || this.clip === null)) return 0;
     // ffmpeg leaves segments unread only when it has all of a clip.
     if (input.isJoined) return Infinity;
     const { mediaStateWrongLength, audioSeconds } = this.#planned;
     if (facts === undefined || !statesExactly(facts) || mediaStateWrongLength === true) return 0;
     const stated = this.#statedSeconds(expected) ?? 0;
-    // What the file states may be the length of its video.
+    // The stated length may be that of the video.
     if (!isAudioAlone || !facts.hasVideo) return stated;
     return this.clip === null ? (audioSeconds ?? 0) : (input.audioSeconds ?? stated);
   }

@@ -59,7 +59,7 @@ export class Ways {
     this.#layouts = new Layouts(options.heads, options.parsers);
   }
 
-  /** @param facts absent to take the page's word @throws DomainError if the page has nothing for the target */
+  /** @param facts if absent, the plan relies on the page alone @throws DomainError if the page has nothing for the target */
   plan({ extraction, target, clip, texts }: Wish, facts = noFacts): Plan {
     return planTarget(withFacts(extraction, facts), target, this.#options.planSettings, clip, texts);
   }
@@ -72,7 +72,7 @@ export class Ways {
   }
 
   /**
-   * How `/api/info` expects a stream to be delivered. Follows the page's word if a file's header can't be read;
+   * How `/api/info` expects a stream to be delivered. Relies on the page if a file's header can't be read;
    * the stream request then reports why.
    *
    * @throws DomainError if the page has nothing for the target; the signal's reason

@@ -26,7 +26,7 @@ const textUpTo = (characters: number) =>
     error: `has more than ${characters} characters`,
   });
 
-// The limits are those of `engine/download_engine/limits.py`, where that has them.
+// These limits match those in `limits.py` and `failures.py` of the engine.
 const name = textUpTo(1_000);
 const text = name.nullable();
 const url = textUpTo(8_192);

@@ -49,7 +49,7 @@ export function inLanguage<Entry extends { readonly language: string }>(
  */
 export function spokenIn(extraction: Extraction, wanted: string): Extraction {
   const { audioLanguages } = extraction;
-  // Of two that match, such as en-US and en-GB.
+  // Decides between two that match, such as en-US and en-GB.
   const originalFirst = audioLanguages.toSorted((a, b) => Number(b.isOriginal) - Number(a.isOriginal));
   const found = wanted === originalLanguage ? extraction : inLanguage(wanted, originalFirst);
   if (found === undefined) throw notThere('audio', wanted, audioLanguages, "the page's own audio");

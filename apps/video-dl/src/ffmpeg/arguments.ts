@@ -114,13 +114,13 @@ export function copiedAudioArguments(
   ];
 }
 
-/** The only input in ffmpeg's own format for metadata, which no media may have. */
+/** The only input that may be in ffmpeg's own metadata format. */
 function metadataInput({ url }: FfmpegInput): string[] {
   const only = ['-protocol_whitelist', 'pipe', '-format_whitelist', 'ffmetadata'];
   return [...only, '-f', 'ffmetadata', '-i', url];
 }
 
-/** A cover in ffmpeg's format for metadata, as a comment that its Ogg muxer writes as it is. */
+/** A cover in ffmpeg's metadata format, as a comment that its Ogg muxer writes unchanged. */
 export function coverMetadata(cover: Cover | null): string {
   const picture = cover && pictureBlock(cover).toString('base64').replaceAll('=', '\\=');
   return `;FFMETADATA1\n${picture === null ? '' : `METADATA_BLOCK_PICTURE=${picture}\n`}`;

@@ -15,8 +15,8 @@ export interface InputFacts {
 }
 
 /**
- * Reports that don't make ffmpeg fail: invalid data in a transport stream, in H.264 or HEVC; an end that is missing in
- * an MP4 or Matroska.
+ * Problems that ffmpeg reports without failing: invalid data in a transport stream, H.264 or HEVC, and a missing end
+ * of an MP4 or Matroska file.
  */
 const invalidDataReport =
   /^\[[^\]]{1,80}\] \[error\] (?:max resync size reached|Invalid NAL unit size|stream \d+, offset 0x[\da-f]+: partial file|File ended prematurely)/u;
@@ -95,7 +95,7 @@ export class InputFactsReader {
     if (stated?.[1] === undefined) return;
     const isGuessed = this.#isGuessed;
     this.#isGuessed = false;
-    // Too inexact to check against.
+    // An estimate is too inexact to check against.
     if (isGuessed) return;
     input.startSeconds = leadOf(Number(stated[2] ?? 0), input.format);
     // ffmpeg prints two decimals.

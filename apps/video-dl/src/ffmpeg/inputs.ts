@@ -59,7 +59,7 @@ export function analysisOptions(analysis: Analysis | undefined): string[] {
 const maxDelaySeconds = 5;
 
 export interface InputStart {
-  /** Where ffmpeg starts reading: at the key frame before. */
+  /** Where ffmpeg starts reading: the key frame before the clip. */
   readonly seekSeconds?: number;
   readonly delaySeconds: number;
 }

@@ -6,7 +6,7 @@ interface Track {
   readonly action: StreamAction;
   /** Of the source. */
   readonly codec: string;
-  /** How much of its beginning the source's file hides. */
+  /** How much of the beginning the source's file hides. */
   readonly hiddenSeconds?: number | undefined;
 }
 

@@ -39,7 +39,7 @@ export function damaged(what: string): Rejection {
   return new Rejection('upstream_error', `The site's media is damaged: ${what}. Try again later.`);
 }
 
-/** A whole file is corrupt, so a retry gives the same bytes. */
+/** The file arrived completely but is corrupt, so a retry would get the same bytes. */
 export function damagedFile(what: string): Rejection {
   return new Rejection('no_media', `The site's file is damaged: ${what}. Check that it plays in a browser.`);
 }

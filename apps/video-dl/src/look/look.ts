@@ -18,10 +18,10 @@ export interface SourceFacts {
 /** By source. A source without facts is what its page says. */
 export type Facts = ReadonlyMap<MediaSource, SourceFacts>;
 
-/** Takes the page's word. */
+/** For a plan that relies on the page alone. */
 export const noFacts: Facts = new Map();
 
-/** What the page's word promises. */
+/** What the page promises. */
 export interface Draft {
   /** One source with everything, or video and audio, in this order. */
   readonly inputs: readonly MediaSource[];

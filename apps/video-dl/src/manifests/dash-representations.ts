@@ -29,7 +29,7 @@ export interface Period {
 
 /**
  * The track with this id, or else the most similar one of its kind without protection.
- * @throws Rejection if there is none
+ * @throws Rejection if no track of this kind is listed, or only protected ones
  */
 export function mostSimilar(
   all: readonly Representation[],

@@ -173,7 +173,7 @@ export function readCount(value: string | undefined, otherwise = 0): number {
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : otherwise;
 }
 
-/** Of an HLS playlist (RFC 8216bis, 4.3), perhaps percent-encoded. */
+/** A variable in an HLS playlist (RFC 8216bis, 4.3), which may be percent-encoded. */
 const variable = /(?:\{|%7b)\$[\w-]+(?:\}|%7d)/i;
 
 /** We don't expand variables, because no site is known to use them. */

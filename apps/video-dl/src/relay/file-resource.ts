@@ -107,7 +107,7 @@ export class FileResource implements Resource {
       if (isToEnd) this.#structure.endsAt(offset);
     } catch (error) {
       if (!(error instanceof DamagedMediaError)) throw error;
-      // A file of known size arrived as its server has it, so a retry gives the same bytes.
+      // A file of known size arrived completely, so a retry would get the same bytes.
       throw faultFrom(size === null ? damaged(error.message) : damagedFile(error.message));
     }
   }

@@ -209,7 +209,7 @@ export class SegmentIndex {
     return this.#loading.run('', signal, (shared) => this.#load(shared));
   }
 
-  /** Something that the list has the URL of. */
+  /** Anything whose URL is in the list. */
   object(urlIn: (list: SegmentList) => string): RemoteObject {
     return new RemoteObject(this.#source, {
       urlOf: async (_source, signal) => urlIn(await this.list(signal)),

@@ -5,7 +5,7 @@ import type { Locator } from './upstream-request.js';
 
 interface ObjectOptions {
   /**
-   * Picks its URL from the source, or from what that lists, which may have to be read first. Throws when a renewed
+   * Picks its URL from the source or its list of segments, which may have to be read first. Throws when a renewed
    * source no longer has it. Defaults to the source's own URL.
    */
   readonly urlOf?: (source: MediaSource, signal: AbortSignal) => string | Promise<string>;

@@ -20,7 +20,7 @@ export class RenewableSource {
     this.#renew = renew;
   }
 
-  /** Another one after every renewal. */
+  /** A different object after every renewal. */
   get current(): MediaSource {
     return this.#source;
   }

@@ -84,7 +84,7 @@ export class Transfer {
   }
 
   /**
-   * All bytes of something small.
+   * Reads all bytes of a small object.
    * @param excess replaces the error for more than `maxBytes`
    * @throws as `chunks`
    */

@@ -24,7 +24,7 @@ export interface ReaderOptions {
   readonly signal: AbortSignal;
   /** The requesting client. Clients share the parsers fairly, and each has its own limit on DNS lookups. */
   readonly client: string;
-  /** Absent if a rejected URL is final. */
+  /** Absent if a rejected URL can't be replaced. */
   readonly renew?: RenewSource | undefined;
 }
 

@@ -23,7 +23,7 @@ interface ParameterReader {
   readonly sizeOf: (bits: Bits) => PictureSize | undefined;
 }
 
-/** NAL units with a set of parameters of H.264 and HEVC, by stream type. */
+/** The NAL units that contain parameter sets in H.264 and HEVC, by stream type. */
 const readers: Readonly<Partial<Record<number, ParameterReader>>> = {
   0x1b: { isIn: (byte) => (byte & 0x1f) === 7, headerBytes: 1, sizeOf: h264Size },
   0x24: { isIn: (byte) => ((byte >> 1) & 0x3f) === 33, headerBytes: 2, sizeOf: hevcSize },

@@ -24,7 +24,7 @@ export class TransportTracks {
   changesAudio = false;
   /** Whether only later tables list audio. */
   addsAudio = false;
-  /** Whether that is left out, because other tracks change their PIDs at the same time. */
+  /** Whether that audio is left out, because other tracks change their PIDs at the same time. */
   omitsAudio = false;
   /** Whether a frame of audio has begun: its tables may list audio that never comes. */
   hasAudio = false;
